@@ -228,15 +228,15 @@ func (e Event) Keep(d Detail) Event {
 		return e
 	}
 	e.Arguments = loggedArguments(e.Arguments)
-	e.Basis, e.Why, e.Note, e.Error, e.Trace = redact.Redact(e.Basis), redact.Redact(e.Why), redact.Redact(e.Note), redact.Redact(e.Error), redactTrace(e.Trace)
+	e.Basis, e.Why, e.Note, e.Error, e.Trace = redact.Text(e.Basis), redact.Text(e.Why), redact.Text(e.Note), redact.Text(e.Error), redactTrace(e.Trace)
 	e.Acts = slices.Clone(e.Acts)
 	for i, a := range e.Acts {
-		e.Acts[i] = redact.Redact(a)
+		e.Acts[i] = redact.Text(a)
 	}
 	e.ActData = redactActs(e.ActData)
 	e.Ran = slices.Clone(e.Ran)
 	for i, command := range e.Ran {
-		e.Ran[i] = redact.Redact(command)
+		e.Ran[i] = redact.Text(command)
 	}
 	return e
 }
@@ -245,13 +245,13 @@ func loggedArguments(args json.RawMessage) json.RawMessage {
 	if len(args) > maxLogged {
 		return json.RawMessage(fmt.Sprintf(`"[%d bytes]"`, len(args)))
 	}
-	return redact.RedactJSON(args)
+	return redact.JSON(args)
 }
 
 func redactTrace(t policy.Trace) policy.Trace {
 	out := make(policy.Trace, len(t))
 	for i, s := range t {
-		s.Name, s.Source = redact.Redact(s.Name), redact.Redact(s.Source)
+		s.Name, s.Source = redact.Text(s.Name), redact.Text(s.Source)
 		out[i] = s
 	}
 	return out
@@ -263,8 +263,8 @@ func redactActs(acts []policy.Act) []policy.Act {
 	acts = cloneActs(acts)
 	for i := range acts {
 		a := &acts[i]
-		a.Why = redact.Redact(a.Why)
-		if text := actText(a); redact.Redact(text) != text {
+		a.Why = redact.Text(a.Why)
+		if text := actText(a); redact.Text(text) != text {
 			a.Target = policy.Target{Kind: a.Target.Kind, Unknown: true}
 		}
 	}
@@ -285,7 +285,7 @@ func (r *Request) Keep(d Detail) *Request {
 	kept := *r
 	kept.view = &lazyView{done: true, view: present.View{Kind: present.Text, Content: "The view is not kept after the answer."}}
 	kept.Call = cloneCall(r.Call)
-	kept.Why, kept.Summary = redact.Redact(r.Why), redact.Redact(r.Summary)
+	kept.Why, kept.Summary = redact.Text(r.Why), redact.Text(r.Summary)
 	kept.Call.Arguments, kept.Acts, kept.Trace = loggedArguments(kept.Call.Arguments), redactActs(r.Acts), redactTrace(r.Trace)
 	kept.Offers = nil
 	if d == DetailNone {
@@ -301,7 +301,7 @@ func (d Decision) Keep(detail Detail) Decision {
 	case DetailNone:
 		d.Note, d.Result, d.Arguments, d.Remember.Rules = "", "", nil, nil
 	default:
-		d.Note, d.Result, d.Arguments = redact.Redact(d.Note), redact.Redact(d.Result), loggedArguments(d.Arguments)
+		d.Note, d.Result, d.Arguments = redact.Text(d.Note), redact.Text(d.Result), loggedArguments(d.Arguments)
 	}
 	return d
 }

@@ -59,7 +59,7 @@ func TestEventsOfACallThatRuns(t *testing.T) {
 	if end.Kind != approval.EventEnded || end.Stage != approval.StageFailed || end.Duration != 5*time.Second || end.At != approvaltest.Epoch.Add(2*time.Minute+5*time.Second) {
 		t.Errorf("end %s %s after %v at %v", end.Kind, end.Stage, end.Duration, end.At)
 	}
-	wantText(t, end.Error, "exit 1", redact.Redacted)
+	wantText(t, end.Error, "exit 1", redact.Replacement)
 }
 
 func TestExactlyOneEndForWhatDoesNotRun(t *testing.T) {

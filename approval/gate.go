@@ -126,7 +126,7 @@ func (g *Gate) identify(call policy.Call) (policy.Call, error) {
 	if call.Session == "" {
 		call.Session = g.cfg.Session
 	}
-	args, err := canonical.CanonicalArguments(slices.Clone(call.Arguments))
+	args, err := canonical.Arguments(slices.Clone(call.Arguments))
 	call.Arguments, call.Workers = args, slices.Clone(call.Workers)
 	switch {
 	case err != nil:

@@ -100,7 +100,7 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 // spelled the arguments otherwise, so they are made canonical again.
 func checkSaved(s *savedEntry) error {
 	o := &s.Outcome
-	args, err := canonical.CanonicalArguments(o.Call.Arguments)
+	args, err := canonical.Arguments(o.Call.Arguments)
 	switch {
 	case err == nil:
 		o.Call.Arguments = args
@@ -110,7 +110,7 @@ func checkSaved(s *savedEntry) error {
 		return err
 	}
 	if o.Original != nil {
-		if o.Original, err = canonical.CanonicalArguments(o.Original); err != nil {
+		if o.Original, err = canonical.Arguments(o.Original); err != nil {
 			return fmt.Errorf("original %w", err)
 		}
 	}

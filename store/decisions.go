@@ -189,7 +189,7 @@ func (s *Store) Reopen(ctx context.Context, request *approval.Request, why strin
 		if err := t.exec("DELETE FROM decisions WHERE request = ?", r.id); err != nil {
 			return err
 		}
-		fresh.n, fresh.counted, fresh.problem = r.n, r.counted, redact.Redact(why)
+		fresh.n, fresh.counted, fresh.problem = r.n, r.counted, redact.Text(why)
 		return t.writeRequest(fresh)
 	})
 }

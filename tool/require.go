@@ -103,7 +103,7 @@ func (how *Approval[In]) apply(a Action, in In) (Action, error) {
 func payloadText(payload any) (string, error) {
 	data, err := json.Marshal(payload)
 	if err == nil {
-		data, err = canonical.CanonicalArguments(data)
+		data, err = canonical.Arguments(data)
 	}
 	if err != nil {
 		return "", fmt.Errorf("payload: %w", err)

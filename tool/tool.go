@@ -51,7 +51,7 @@ func (s Spec) FullName() string {
 // Definition returns the digest that pins the definition.
 func (s Spec) Definition() (policy.Digest, error) {
 	if len(s.Schema) > 0 {
-		text, err := canonical.CanonicalArguments(s.Schema)
+		text, err := canonical.Arguments(s.Schema)
 		if err != nil {
 			return policy.Digest{}, fmt.Errorf("tool %s: schema: %w", s.FullName(), err)
 		}

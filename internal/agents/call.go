@@ -130,10 +130,10 @@ func sameObject(a, b object) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if x, err = canonical.CanonicalArguments(x); err != nil {
+	if x, err = canonical.Arguments(x); err != nil {
 		return false, err
 	}
-	y, err = canonical.CanonicalArguments(y)
+	y, err = canonical.Arguments(y)
 	return string(x) == string(y), err
 }
 

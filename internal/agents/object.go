@@ -172,7 +172,7 @@ func (o object) input(name string) (json.RawMessage, error) {
 	if len(bytes.TrimSpace(raw)) == 0 || string(raw) == "null" {
 		return nil, errors.New(name + " is missing")
 	}
-	if _, err := canonical.CanonicalArguments(raw); errors.Is(err, canonical.ErrDuplicateKey) {
+	if _, err := canonical.Arguments(raw); errors.Is(err, canonical.ErrDuplicateKey) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	_, err := readObject(raw, name)

@@ -16,7 +16,7 @@ func FuzzCanonicalArguments(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		got, err := CanonicalArguments(bytes.Clone(data))
+		got, err := Arguments(bytes.Clone(data))
 		if err != nil || len(data) == 0 {
 			return
 		}
@@ -34,7 +34,7 @@ func FuzzCanonicalArguments(f *testing.F) {
 		for name, same := range map[string][]byte{
 			"itself": got, "indented": indent(t, data), "sorted by encoding/json": marshal(t, want),
 		} {
-			again, err := CanonicalArguments(same)
+			again, err := Arguments(same)
 			if err != nil || !bytes.Equal(again, got) {
 				t.Fatalf("%s becomes %s, %v; want %s", name, again, err, got)
 			}

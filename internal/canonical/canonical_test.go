@@ -30,11 +30,11 @@ func TestCanonicalArgumentsHasOneSpelling(t *testing.T) {
 		{"empty containers with space", `{"a":[ ],"b":{ } }`, `{"a":[],"b":{}}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := CanonicalArguments([]byte(c.in))
+			got, err := Arguments([]byte(c.in))
 			if err != nil || string(got) != c.want {
 				t.Fatalf("CanonicalArguments(%s) = %s, %v; want %s", c.in, got, err, c.want)
 			}
-			again, err := CanonicalArguments(got)
+			again, err := Arguments(got)
 			if err != nil || !bytes.Equal(again, got) {
 				t.Errorf("the canonical form changes to %s, %v", again, err)
 			}
@@ -45,7 +45,7 @@ func TestCanonicalArgumentsHasOneSpelling(t *testing.T) {
 func TestCanonicalArgumentsKeepsDifferentValuesApart(t *testing.T) {
 	seen := map[string]string{}
 	for _, v := range []string{`9007199254740993`, `9007199254740992`, `1`, `1.0`, `1e0`, `10e-1`, `true`, `"1"`, `"true"`, `null`, `"null"`, `0`, `-0`, `""`, `[]`, `{}`, `[1]`} {
-		got, err := CanonicalArguments([]byte(`{"a":` + v + `}`))
+		got, err := Arguments([]byte(`{"a":` + v + `}`))
 		if err != nil {
 			t.Fatalf("%s: %v", v, err)
 		}
@@ -93,15 +93,15 @@ func TestCanonicalArgumentsRefuses(t *testing.T) {
 		{"escape at the end", `{"a":"\`, ErrMalformedJSON, 7},
 		{"byte order mark", "\ufeff{}", ErrMalformedJSON, 0},
 		{"zero byte", "{}\x00", ErrMalformedJSON, 2},
-		{"1001 levels", nested(1001), ErrArgumentsTooDeep, 1004},
-		{"10,000 levels", nested(10_000), ErrArgumentsTooDeep, 1004},
-		{"10,000 objects", strings.Repeat(`{"a":`, 10_000), ErrArgumentsTooDeep, 5000},
-		{"one byte too many", `{"a":"` + strings.Repeat("x", MaxArgumentBytes-7) + `"}`, ErrArgumentsTooLarge, MaxArgumentBytes},
-		{"32 MB", strings.Repeat(" ", 32<<20), ErrArgumentsTooLarge, MaxArgumentBytes},
+		{"1001 levels", nested(1001), ErrTooDeep, 1004},
+		{"10,000 levels", nested(10_000), ErrTooDeep, 1004},
+		{"10,000 objects", strings.Repeat(`{"a":`, 10_000), ErrTooDeep, 5000},
+		{"one byte too many", `{"a":"` + strings.Repeat("x", MaxBytes-7) + `"}`, ErrTooLarge, MaxBytes},
+		{"32 MB", strings.Repeat(" ", 32<<20), ErrTooLarge, MaxBytes},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := CanonicalArguments([]byte(c.in))
-			var fault *ArgumentsError
+			got, err := Arguments([]byte(c.in))
+			var fault *Error
 			if got != nil || !errors.Is(err, c.want) || !errors.As(err, &fault) || fault.Offset != c.offset {
 				t.Errorf("got %.40s, %v; want %v at byte %d", got, err, c.want, c.offset)
 			}
@@ -113,18 +113,18 @@ func TestCanonicalArgumentsTakesWhatIsJustSmallEnough(t *testing.T) {
 	size := rounds.N(1<<20, 15<<20)
 	for name, in := range map[string]string{
 		"1000 levels":            `{"a":` + strings.Repeat("[", 999) + strings.Repeat("]", 999) + `}`,
-		"16 MiB":                 `{"a":"` + strings.Repeat("x", MaxArgumentBytes-8) + `"}`,
+		"16 MiB":                 `{"a":"` + strings.Repeat("x", MaxBytes-8) + `"}`,
 		"short escapes":          `{"a":"` + strings.Repeat(`\b`, size/2) + `"}`,
 		"many objects":           `{"a":[` + strings.Repeat(`{},`, size/3) + `{"b":1,"a":2}]}`,
 		"deep and out of order":  deepUnsorted(1000, size),
 		"many keys in bad order": manyKeys(size / 20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := CanonicalArguments([]byte(in))
+			got, err := Arguments([]byte(in))
 			if err != nil || len(got) > len(in) {
 				t.Fatalf("got %d bytes from %d: %v", len(got), len(in), err)
 			}
-			again, err := CanonicalArguments(got)
+			again, err := Arguments(got)
 			if err != nil || !bytes.Equal(again, got) {
 				t.Errorf("the canonical form is not its own canonical form: %v", err)
 			}
@@ -203,7 +203,7 @@ func genJSON(depth int) *rapid.Generator[string] {
 func TestCanonicalArgumentsEqualsAnOracle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := `{"x":` + genJSON(3).Draw(t, "json") + `}`
-		got, err := CanonicalArguments([]byte(in))
+		got, err := Arguments([]byte(in))
 		if errors.Is(err, ErrDuplicateKey) {
 			return
 		}

@@ -29,7 +29,7 @@ type member struct {
 }
 
 func (s *scanner) fail(err error, detail string) error {
-	return &ArgumentsError{Err: err, Offset: s.pos, Detail: detail}
+	return &Error{Err: err, Offset: s.pos, Detail: detail}
 }
 
 func (s *scanner) document() error {
@@ -76,8 +76,8 @@ func (s *scanner) space() {
 func (s *scanner) value(depth int) error {
 	switch c := s.peek(); {
 	case c == '{' || c == '[':
-		if depth > MaxArgumentDepth {
-			return s.fail(ErrArgumentsTooDeep, "")
+		if depth > MaxDepth {
+			return s.fail(ErrTooDeep, "")
 		}
 		if c == '{' {
 			return s.object(depth)

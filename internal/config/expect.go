@@ -77,7 +77,7 @@ func requestArguments(t string) map[string]any {
 // parseCall reads TOOL(TARGET) or TOOL {JSON}.
 func parseCall(text string) (name string, args json.RawMessage, err error) {
 	if name, rest, ok := strings.Cut(text, " "); ok && strings.HasPrefix(strings.TrimSpace(rest), "{") {
-		args, err := canonical.CanonicalArguments(json.RawMessage(rest))
+		args, err := canonical.Arguments(json.RawMessage(rest))
 		if err != nil {
 			err = fmt.Errorf("the arguments of %s: %w", name, err)
 		}
@@ -97,6 +97,6 @@ func parseCall(text string) (name string, args json.RawMessage, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	args, err = canonical.CanonicalArguments(data)
+	args, err = canonical.Arguments(data)
 	return name, args, err
 }

@@ -98,7 +98,7 @@ func (e *Explainer) now() time.Time {
 
 // Canonical is the call as the gate takes it.
 func (c Call) Canonical() (policy.Call, error) {
-	args, err := canonical.CanonicalArguments(c.Args)
+	args, err := canonical.Arguments(c.Args)
 	call := policy.Call{Tool: c.Tool, Arguments: args}
 	if connector, name, ok := strings.Cut(c.Tool, ":"); ok {
 		call.Connector, call.Tool = connector, name

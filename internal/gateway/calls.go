@@ -62,7 +62,7 @@ func (g *Gateway) call(c *caller, name string, args json.RawMessage) reply {
 		o.users.Done()
 		return refused(jsonrpc.CodeInvalidParams, fmt.Errorf("unknown tool %q", name))
 	}
-	text, err := canonical.CanonicalArguments(args)
+	text, err := canonical.Arguments(args)
 	if err != nil {
 		o.users.Done()
 		return refused(jsonrpc.CodeInvalidParams, err)

@@ -223,7 +223,7 @@ func (g *Gateway) pass(c *caller, to *connector.Connector, name string, p params
 	}
 	args, err := json.Marshal(p)
 	if err == nil {
-		args, err = canonical.CanonicalArguments(args)
+		args, err = canonical.Arguments(args)
 	}
 	if err != nil {
 		return refused(codeRefused, err)

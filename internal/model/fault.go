@@ -154,9 +154,9 @@ func (e *Endpoint) Failed(err error) *Fault {
 // clean removes what must not be told: the key, and what looks like one.
 func (e *Endpoint) clean(text string) string {
 	if e.Key != "" {
-		text = strings.ReplaceAll(text, e.Key, redact.Redacted)
+		text = strings.ReplaceAll(text, e.Key, redact.Replacement)
 	}
-	return redact.Redact(text)
+	return redact.Text(text)
 }
 
 func cut(text string, n int) string {

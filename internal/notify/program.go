@@ -37,7 +37,7 @@ type notice struct {
 }
 
 func noticeOf(r *approval.Request) notice {
-	summary := []rune(present.SafeLine(redact.Redact(r.Summary)))
+	summary := []rune(present.SafeLine(redact.Text(r.Summary)))
 	if len(summary) > maxSummary {
 		summary = append(summary[:maxSummary-1], '…')
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/assent-dev/assent/internal/canonical"
 )
 
-// Redacted stands in place of a secret.
-const Redacted = "[redacted]"
+// Replacement stands in place of a secret.
+const Replacement = "[redacted]"
 
 // secretKeys are parts of names whose values are secrets, without separators.
 var secretKeys = []string{
@@ -98,9 +98,9 @@ var secretForms = sync.OnceValue(func() []secretForm {
 // shortestForm is the length of the shortest text that has a form: -u a:b.
 const shortestForm = 6
 
-// Redact returns text with everything that looks like a secret replaced. It is
+// Text returns text with everything that looks like a secret replaced. It is
 // for logs; what a person approves is shown as it is.
-func Redact(text string) string {
+func Text(text string) string {
 	if len(text) < shortestForm {
 		return text
 	}
@@ -127,17 +127,17 @@ func (f *secretForm) redact(text string) string {
 			continue
 		}
 		b.WriteString(text[last:start])
-		b.WriteString(Redacted)
+		b.WriteString(Replacement)
 		last = end
 	}
 	b.WriteString(text[last:])
 	return b.String()
 }
 
-// RedactJSON returns JSON with the values of secret-looking keys, and secrets
+// JSON returns JSON with the values of secret-looking keys, and secrets
 // inside other texts, replaced. Keys keep their order and numbers their text.
-// What is not JSON, or deeper than [canonical.MaxArgumentDepth], is replaced whole.
-func RedactJSON(data json.RawMessage) json.RawMessage {
+// What is not JSON, or deeper than [canonical.MaxDepth], is replaced whole.
+func JSON(data json.RawMessage) json.RawMessage {
 	if len(data) == 0 {
 		return nil
 	}
@@ -145,15 +145,15 @@ func RedactJSON(data json.RawMessage) json.RawMessage {
 	dec.UseNumber()
 	var out bytes.Buffer
 	if err := redactValue(dec, &out, false, 0); err != nil {
-		return json.RawMessage(`"` + Redacted + `"`)
+		return json.RawMessage(`"` + Replacement + `"`)
 	}
 	return out.Bytes()
 }
 
-// redactValue copies one value; a secret one becomes [Redacted], whatever it is.
+// redactValue copies one value; a secret one becomes [Replacement], whatever it is.
 func redactValue(dec *json.Decoder, out *bytes.Buffer, secret bool, depth int) error {
-	if depth > canonical.MaxArgumentDepth {
-		return canonical.ErrArgumentsTooDeep
+	if depth > canonical.MaxDepth {
+		return canonical.ErrTooDeep
 	}
 	token, err := dec.Token()
 	if err != nil {
@@ -171,18 +171,18 @@ func redactValue(dec *json.Decoder, out *bytes.Buffer, secret bool, depth int) e
 			return err
 		}
 		if secret {
-			return writeJSON(out, Redacted)
+			return writeJSON(out, Replacement)
 		}
 		out.WriteRune(rune(t) + 2) // } and ] stand two after { and [
 		return nil
 	case string:
 		if secret {
-			t = Redacted
+			t = Replacement
 		}
-		return writeJSON(out, Redact(t))
+		return writeJSON(out, Text(t))
 	case json.Number:
 		if secret {
-			return writeJSON(out, Redacted)
+			return writeJSON(out, Replacement)
 		}
 		out.WriteString(t.String())
 		return nil
@@ -206,7 +206,7 @@ func redactContainer(dec *json.Decoder, out *bytes.Buffer, object, secret bool, 
 				return err
 			}
 			name, _ := key.(string)
-			if err := writeJSON(target, Redact(name)); err != nil {
+			if err := writeJSON(target, Text(name)); err != nil {
 				return err
 			}
 			target.WriteByte(':')

@@ -24,11 +24,11 @@ func TestRedactJSON(t *testing.T) {
 		strings.Repeat("[", 5_000_000):                                                            `"[redacted]"`,
 		strings.Repeat(`{"a":`, 20_000) + "secret":                                                `"[redacted]"`,
 	} {
-		got := RedactJSON(json.RawMessage(in))
+		got := JSON(json.RawMessage(in))
 		if string(got) != want {
 			t.Errorf("RedactJSON(%.60s) = %.200s, want %s", in, got, want)
 		}
-		if len(got) > 0 && (!json.Valid(got) || string(RedactJSON(got)) != string(got)) {
+		if len(got) > 0 && (!json.Valid(got) || string(JSON(got)) != string(got)) {
 			t.Errorf("RedactJSON(%.60s) is not stable JSON", in)
 		}
 	}
@@ -46,7 +46,7 @@ var plantedSecrets = []string{
 func TestRedactKnowsCommonFormats(t *testing.T) {
 	for _, secret := range plantedSecrets {
 		for _, text := range []string{secret, "use " + secret + " now", `"` + secret + `"`, "x=" + secret + "&y=1", "(" + secret + ")"} {
-			if got := Redact(text); strings.Contains(got, secret) || !strings.Contains(got, Redacted) {
+			if got := Text(text); strings.Contains(got, secret) || !strings.Contains(got, Replacement) {
 				t.Errorf("Redact(%s) = %s", text, got)
 			}
 		}
@@ -77,10 +77,10 @@ func TestRedactInRunningText(t *testing.T) {
 		"a keyboard: qwerty":                      "a keyboard: qwerty",
 		"":                                        "",
 	} {
-		if got := Redact(in); got != want {
+		if got := Text(in); got != want {
 			t.Errorf("Redact(%s)\n got %s\nwant %s", in, got, want)
 		}
-		if got := Redact(want); got != want {
+		if got := Text(want); got != want {
 			t.Errorf("Redact(%s) again gives %s", want, got)
 		}
 	}
@@ -91,11 +91,11 @@ func FuzzRedactJSON(f *testing.F) {
 		f.Add([]byte(seed), uint8(3), "access_token")
 	}
 	f.Fuzz(func(t *testing.T, data []byte, n uint8, key string) {
-		got := RedactJSON(data)
+		got := JSON(data)
 		if len(data) > 0 && !json.Valid(got) {
 			t.Fatalf("RedactJSON(%q) = %q is no JSON", data, got)
 		}
-		if again := RedactJSON(got); len(data) > 0 && !json.Valid(again) {
+		if again := JSON(got); len(data) > 0 && !json.Valid(again) {
 			t.Fatalf("RedactJSON(%q) = %q is no JSON", got, again)
 		}
 		if !json.Valid(data) {
@@ -107,7 +107,7 @@ func FuzzRedactJSON(f *testing.F) {
 		for _, name := range []string{"token", "Password", "x_" + key + "_api_key", "Set-Cookie"} {
 			planted[name] = map[string]any{key: []any{json.RawMessage(data), "hunter2-planted"}}
 		}
-		out := string(RedactJSON(marshal(t, planted)))
+		out := string(JSON(marshal(t, planted)))
 		inside, err := json.Marshal(format)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func FuzzRedactJSON(f *testing.F) {
 // No form fits a text that is too short to be looked at: all of up to five of the
 // characters that forms are about are tried.
 func TestNoSecretIsTooShortToBeLookedFor(t *testing.T) {
-	if got := Redact("-u a:b"); got != "-u a:"+Redacted {
+	if got := Text("-u a:b"); got != "-u a:"+Replacement {
 		t.Errorf("the shortest form is left: %q", got)
 	}
 	letters := "-u a:=/@?&ek"

@@ -63,7 +63,7 @@ func (p *underPolicy) allows(text string) (acts []policy.Act, allowed bool) {
 	if err != nil {
 		return nil, false
 	}
-	if args, err = canonical.CanonicalArguments(args); err != nil {
+	if args, err = canonical.Arguments(args); err != nil {
 		return nil, false
 	}
 	call := policy.Call{Tool: policy.ActShell, Arguments: args}

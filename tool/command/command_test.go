@@ -109,7 +109,7 @@ func TestAViewHidesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := c
 			c.View.Content = tt.content
-			args, err := canonical.CanonicalArguments(json.RawMessage(tt.args))
+			args, err := canonical.Arguments(json.RawMessage(tt.args))
 			if err != nil {
 				t.Fatal(err)
 			}

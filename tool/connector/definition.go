@@ -29,7 +29,7 @@ const hashScheme = "h1:"
 func define(t *mcp.Tool, launch string) (definition, error) {
 	data, err := json.Marshal(t)
 	if err == nil {
-		data, err = canonical.CanonicalArguments(data)
+		data, err = canonical.Arguments(data)
 	}
 	if err != nil {
 		return definition{}, fmt.Errorf("its definition: %w", err)

@@ -24,7 +24,7 @@ func (c Config) launch() string {
 // is left out, and so is what a URL asks for: it may hold one.
 func (c Config) Launch() string {
 	if c.URL == "" {
-		return redact.Redact(strings.Join(c.Command, " "))
+		return redact.Text(strings.Join(c.Command, " "))
 	}
 	u, err := url.Parse(c.URL)
 	if err != nil {

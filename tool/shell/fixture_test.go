@@ -135,7 +135,7 @@ func (b *bench) propose(command string) (approval.Proposal, error) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	args, err = canonical.CanonicalArguments(args)
+	args, err = canonical.Arguments(args)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -54,7 +54,7 @@ func proposed(t *testing.T, sh *Tool, command, cwd string) approval.Proposal {
 	}
 	args, err := json.Marshal(map[string]string{"command": command, "cwd": cwd})
 	if err == nil {
-		args, err = canonical.CanonicalArguments(args)
+		args, err = canonical.Arguments(args)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func prepare(t *testing.T, w *web.Tool, fields map[string]any) (approval.Proposa
 	if err != nil {
 		t.Fatal(err)
 	}
-	args, err := canonical.CanonicalArguments(arguments(t, fields))
+	args, err := canonical.Arguments(arguments(t, fields))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,7 +113,7 @@ func (r *request) summary() string {
 	if len(r.body) > 0 {
 		to = " to "
 	}
-	return redact.Redact(r.method + to + r.place.url())
+	return redact.Text(r.method + to + r.place.url())
 }
 
 // view shows all that is sent: the body, and above it the method, the URL and the headers.
@@ -140,14 +140,14 @@ func (r *request) view() present.View {
 func shown(h header) string {
 	pair, err := json.Marshal(map[string]string{h.name: h.value})
 	if err != nil {
-		return redact.Redacted
+		return redact.Replacement
 	}
 	var clean map[string]string
-	if err := json.Unmarshal(redact.RedactJSON(pair), &clean); err != nil {
-		return redact.Redacted
+	if err := json.Unmarshal(redact.JSON(pair), &clean); err != nil {
+		return redact.Replacement
 	}
 	value := clean[h.name]
-	if strings.Contains(value, redact.Redacted) {
+	if strings.Contains(value, redact.Replacement) {
 		return fmt.Sprintf("%s (%d characters)", value, len(h.value))
 	}
 	return value

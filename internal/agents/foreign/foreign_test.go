@@ -67,7 +67,7 @@ func (p *project) propose(name, args string) (approval.Proposal, error) {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	if call.Arguments, err = canonical.CanonicalArguments(data); err != nil {
+	if call.Arguments, err = canonical.Arguments(data); err != nil {
 		p.t.Fatal(err)
 	}
 	return set.Prepare(p.t.Context(), call)

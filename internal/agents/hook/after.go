@@ -44,7 +44,7 @@ func (a *answering) record(ctx context.Context, e agents.Event, call policy.Call
 	}
 	of.At, of.Session, of.CallID, of.Folder = a.Clock(), e.Session, e.CallID, e.Dir
 	of.Connector, of.Tool = call.Connector, call.Tool
-	if of.Arguments, err = canonical.CanonicalArguments(call.Arguments); err == nil {
+	if of.Arguments, err = canonical.Arguments(call.Arguments); err == nil {
 		of.ArgumentsDigest = policy.DigestOf(of.Arguments)
 		err = s.RecordFull(ctx, of)
 	}

@@ -241,7 +241,7 @@ type preparedTools struct {
 // prepareTools prepares a call as the gate will.
 func prepareTools(ctx context.Context, set *tool.Set, check checker, call policy.Call) *preparedTools {
 	e := &preparedTools{Set: set, check: check}
-	args, err := canonical.CanonicalArguments(call.Arguments)
+	args, err := canonical.Arguments(call.Arguments)
 	if err != nil {
 		return e // the gate says so
 	}

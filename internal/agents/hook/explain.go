@@ -54,7 +54,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 			return answer, err
 		}
 	}
-	if want.Call.Arguments, err = canonical.CanonicalArguments(want.Call.Arguments); err != nil {
+	if want.Call.Arguments, err = canonical.Arguments(want.Call.Arguments); err != nil {
 		return explain.Failed(err), nil
 	}
 	if answer, ok, err := a.lookOnStage(ctx, d, e, want); ok || err != nil {

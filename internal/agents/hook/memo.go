@@ -67,7 +67,7 @@ func hash(parts ...string) string {
 // memoName is the name of the memo about a call; the error is one of arguments that make
 // no sense, which have none.
 func memoName(call policy.Call) (string, policy.Digest, error) {
-	args, err := canonical.CanonicalArguments(call.Arguments)
+	args, err := canonical.Arguments(call.Arguments)
 	if err != nil {
 		return hash(call.Connector, call.Tool, string(call.Arguments)), policy.Digest{}, err
 	}
@@ -107,7 +107,7 @@ func contentOf(call policy.Call) policy.Digest {
 			args = data
 		}
 	}
-	text, err := canonical.CanonicalArguments(args)
+	text, err := canonical.Arguments(args)
 	if err != nil {
 		return policy.Digest{} // the gate says so
 	}
