@@ -283,7 +283,7 @@ func (r *Request) Keep(d Detail) *Request {
 		return r
 	}
 	kept := *r
-	kept.view = &lazyView{done: true, view: present.View{Kind: present.Text, Content: "The view is not kept after the answer."}}
+	kept.view = &lazyView{done: true, view: present.View{Kind: present.KindText, Content: "The view is not kept after the answer."}}
 	kept.Call = cloneCall(r.Call)
 	kept.Why, kept.Summary = redact.Text(r.Why), redact.Text(r.Summary)
 	kept.Call.Arguments, kept.Acts, kept.Trace = loggedArguments(kept.Call.Arguments), redactActs(r.Acts), redactTrace(r.Trace)

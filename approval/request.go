@@ -94,7 +94,7 @@ func (r *Request) MarshalJSON() ([]byte, error) {
 	view, err := r.View(context.Background())
 	if err != nil {
 		// Whoever reads it sees that it cannot be shown; nothing else is lost.
-		view = present.View{Kind: present.Text, Content: "This cannot be shown: " + strings.ToValidUTF8(err.Error(), "?")}
+		view = present.View{Kind: present.KindText, Content: "This cannot be shown: " + strings.ToValidUTF8(err.Error(), "?")}
 	}
 	type plain Request
 	return json.Marshal(struct {
@@ -166,7 +166,7 @@ func (d Decision) Always(rules ...string) Decision {
 func argumentsView(call *policy.Call) func(context.Context) (present.View, error) {
 	return func(context.Context) (present.View, error) {
 		text, err := indentJSON(call.Arguments)
-		return present.View{Kind: present.Structured, Content: text, Language: "json"}, err
+		return present.View{Kind: present.KindStructured, Content: text, Language: "json"}, err
 	}
 }
 

@@ -23,9 +23,9 @@ func BenchmarkSafe(b *testing.B) {
 }
 
 func BenchmarkCut16MB(b *testing.B) {
-	v := View{Kind: Text, Content: strings.Repeat("0123456789abcde\n", 1<<20)}
+	v := View{Kind: KindText, Content: strings.Repeat("0123456789abcde\n", 1<<20)}
 	for name, limit := range map[string]Limit{
-		"default": DefaultLimit,
+		"default": DefaultLimit(),
 		"lines":   {Lines: 1 << 19},
 		"chars":   {Chars: 1 << 23},
 	} {

@@ -16,7 +16,7 @@ type Limit struct {
 }
 
 // DefaultLimit fits a question on a screen.
-var DefaultLimit = Limit{Lines: 50, Chars: 2000}
+func DefaultLimit() Limit { return Limit{Lines: 50, Chars: 2000} }
 
 // A Cut is the head of a view, and how much is left out.
 type Cut struct {

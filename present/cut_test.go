@@ -39,7 +39,7 @@ func TestCut(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			cut := View{Kind: Text, Content: tt.content}.Cut(tt.limit)
+			cut := View{Kind: KindText, Content: tt.content}.Cut(tt.limit)
 			if cut.View.Content != tt.shown || cut.Lines != tt.lines || cut.Chars != tt.chars {
 				t.Errorf("shown %q, %d lines and %d characters more", cut.View.Content, cut.Lines, cut.Chars)
 			}
@@ -55,8 +55,8 @@ func TestCut(t *testing.T) {
 
 func TestCutKeepsTheWhole(t *testing.T) {
 	facts := append(make(Facts, 0, 8), TextFact(FactCwd, "notes"))
-	v := View{Kind: File, Content: "世\nb", Language: "go", Facts: facts}
-	want := View{Kind: File, Content: "世\n", Language: "go", Facts: Facts{
+	v := View{Kind: KindFile, Content: "世\nb", Language: "go", Facts: facts}
+	want := View{Kind: KindFile, Content: "世\n", Language: "go", Facts: Facts{
 		TextFact(FactCwd, "notes"), FlagFact(FactTruncated, true), NumberFact(FactFullSize, 5),
 	}}
 	if got := v.Cut(Limit{Lines: 1}).View; !got.Equal(want) {
@@ -68,7 +68,7 @@ func TestCutKeepsTheWhole(t *testing.T) {
 }
 
 func TestCutAgainKeepsFullSize(t *testing.T) {
-	v := View{Kind: Text, Content: strings.Repeat("a", 100)}
+	v := View{Kind: KindText, Content: strings.Repeat("a", 100)}
 	cut := v.Cut(Limit{Chars: 10}).View.Cut(Limit{Chars: 5})
 	if size, _ := cut.View.Facts.Get(FactFullSize); size != NumberFact(FactFullSize, 100) {
 		t.Errorf("full size %v, want 100", size)
@@ -80,20 +80,20 @@ func TestCutAgainKeepsFullSize(t *testing.T) {
 }
 
 func TestDefaultLimit(t *testing.T) {
-	if DefaultLimit != (Limit{Lines: 50, Chars: 2000}) {
-		t.Errorf("%+v", DefaultLimit)
+	if DefaultLimit() != (Limit{Lines: 50, Chars: 2000}) {
+		t.Errorf("%+v", DefaultLimit())
 	}
-	cut := View{Kind: Text, Content: strings.Repeat("line\n", 897)}.Cut(DefaultLimit)
+	cut := View{Kind: KindText, Content: strings.Repeat("line\n", 897)}.Cut(DefaultLimit())
 	if cut.Note() != "… 847 more lines (4235 characters)" {
 		t.Error(cut.Note())
 	}
 }
 
 func TestCutAllocatesOnlyFacts(t *testing.T) {
-	v := View{Kind: Text, Content: strings.Repeat("0123456789abcde\n", 1<<20)}
+	v := View{Kind: KindText, Content: strings.Repeat("0123456789abcde\n", 1<<20)}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	v.Cut(DefaultLimit)
+	v.Cut(DefaultLimit())
 	v.Cut(Limit{Lines: 1 << 19, Chars: 1 << 22})
 	runtime.ReadMemStats(&after)
 	if size := after.TotalAlloc - before.TotalAlloc; size > 64<<10 {

@@ -47,9 +47,9 @@ type Range struct {
 type LineKind uint8
 
 const (
-	ContextLine LineKind = iota // in both
-	RemovedLine                 // in the old text only
-	AddedLine                   // in the new text only
+	LineContext LineKind = iota // in both
+	LineRemoved                 // in the old text only
+	LineAdded                   // in the new text only
 )
 
 // A Line is one line of a hunk. A line ends with "\n" and nothing else: of "\r\n"
@@ -108,9 +108,9 @@ func (d LineDiff) Stats() LineStats {
 	for _, h := range d.Hunks {
 		for _, l := range h.Lines {
 			switch l.Kind {
-			case AddedLine:
+			case LineAdded:
 				s.Added++
-			case RemovedLine:
+			case LineRemoved:
 				s.Removed++
 			}
 		}
@@ -150,14 +150,14 @@ func (d LineDiff) View(oldSize, newSize int) View {
 	if d.Coarse {
 		facts = append(facts, FlagFact(FactCoarse, true))
 	}
-	return View{Kind: Diff, Content: d.String(), Language: "diff", Facts: facts}
+	return View{Kind: KindDiff, Content: d.String(), Language: "diff", Facts: facts}
 }
 
 // noNewline follows a line that ends a text without a newline.
 const noNewline = `\ No newline at end of file` + "\n"
 
 // lineSigns are what lines start with in unified text, by kind.
-var lineSigns = [...]byte{ContextLine: ' ', RemovedLine: '-', AddedLine: '+'}
+var lineSigns = [...]byte{LineContext: ' ', LineRemoved: '-', LineAdded: '+'}
 
 // String returns d as unified text, as git writes it and as git apply and patch
 // read it: the two names, then each hunk. The zero LineDiff is "".

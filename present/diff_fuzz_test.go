@@ -60,7 +60,7 @@ func fill(d LineDiff) (old string, ok bool) {
 			b.WriteString("\n")
 		}
 		for _, l := range h.Lines {
-			if l.Kind == AddedLine {
+			if l.Kind == LineAdded {
 				continue
 			}
 			b.WriteString(l.Text)

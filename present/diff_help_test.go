@@ -48,13 +48,13 @@ func apply(d LineDiff, old string) (string, error) {
 			if l.NoNewline {
 				text = l.Text
 			}
-			if l.Kind != AddedLine {
+			if l.Kind != LineAdded {
 				if done >= len(lines) || lines[done] != text || l.Old != done+1 {
 					return "", fmt.Errorf("line %d of the old text is not %q", l.Old, text)
 				}
 				done++
 			}
-			if l.Kind != RemovedLine {
+			if l.Kind != LineRemoved {
 				out.WriteString(text)
 				if made++; l.New != made {
 					return "", fmt.Errorf("line %d of the new text is numbered %d", made, l.New)
@@ -74,10 +74,10 @@ func reverse(d LineDiff) LineDiff {
 		for _, l := range h.Lines {
 			l.Old, l.New = l.New, l.Old
 			switch l.Kind {
-			case AddedLine:
-				l.Kind = RemovedLine
-			case RemovedLine:
-				l.Kind = AddedLine
+			case LineAdded:
+				l.Kind = LineRemoved
+			case LineRemoved:
+				l.Kind = LineAdded
 			}
 			back.Lines = append(back.Lines, l)
 		}

@@ -70,16 +70,16 @@ func (b *hunkBuilder) lines(whole change, changes []change) []Line {
 	i, j := whole.x0, whole.y0
 	same := func(end int) {
 		for ; i < end; i, j = i+1, j+1 {
-			lines = append(lines, makeLine(ContextLine, b.x[i], i+1, j+1))
+			lines = append(lines, makeLine(LineContext, b.x[i], i+1, j+1))
 		}
 	}
 	for _, c := range changes {
 		same(c.x0)
 		for ; i < c.x1; i++ {
-			lines = append(lines, makeLine(RemovedLine, b.x[i], i+1, 0))
+			lines = append(lines, makeLine(LineRemoved, b.x[i], i+1, 0))
 		}
 		for ; j < c.y1; j++ {
-			lines = append(lines, makeLine(AddedLine, b.y[j], 0, j+1))
+			lines = append(lines, makeLine(LineAdded, b.y[j], 0, j+1))
 		}
 	}
 	same(whole.x1)

@@ -18,9 +18,9 @@ func markWords(hunks []Hunk) {
 	m := wordMarker{work: maxMarkWork}
 	for _, h := range hunks {
 		for lines := h.Lines; len(lines) > 0; {
-			same := countKind(lines, ContextLine)
-			removed := countKind(lines[same:], RemovedLine)
-			added := countKind(lines[same+removed:], AddedLine)
+			same := countKind(lines, LineContext)
+			removed := countKind(lines[same:], LineRemoved)
+			added := countKind(lines[same+removed:], LineAdded)
 			end := same + removed + added
 			m.markBlock(lines[same:same+removed], lines[same+removed:end])
 			lines = lines[end:]

@@ -123,7 +123,7 @@ func (p *diffParser) lines(old, new int) ([]Line, error) {
 		if p.old > old || p.new > new {
 			return nil, errors.New("the hunk announces fewer lines of this kind")
 		}
-		changes = changes || l.Kind != ContextLine
+		changes = changes || l.Kind != LineContext
 		lines = append(lines, l)
 	}
 	if !changes {
@@ -154,7 +154,7 @@ func (p *diffParser) hunkLine() (Line, error) {
 
 // count numbers l and keeps track of where the texts end.
 func (p *diffParser) count(l Line) (Line, error) {
-	inOld, inNew := l.Kind != AddedLine, l.Kind != RemovedLine
+	inOld, inNew := l.Kind != LineAdded, l.Kind != LineRemoved
 	if inOld && p.oldDone || inNew && p.newDone {
 		return l, errors.New("a line after the end of the file")
 	}

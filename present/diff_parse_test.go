@@ -24,10 +24,10 @@ func TestParseDiffReadsWhatStringWrites(t *testing.T) {
 	mustEqual(t, d, LineDiff{Old: "f.txt", New: "f.txt", Hunks: []Hunk{{
 		Old: Range{2, 2}, New: Range{2, 3}, Section: "head",
 		Lines: []Line{
-			{Kind: ContextLine, Text: "a", Old: 2, New: 2},
-			{Kind: RemovedLine, Text: "b c", Old: 3, Marks: []Mark{{2, 3}}},
-			{Kind: AddedLine, Text: "b d", New: 3, Marks: []Mark{{2, 3}}},
-			{Kind: AddedLine, Text: "e", New: 4, NoNewline: true},
+			{Kind: LineContext, Text: "a", Old: 2, New: 2},
+			{Kind: LineRemoved, Text: "b c", Old: 3, Marks: []Mark{{2, 3}}},
+			{Kind: LineAdded, Text: "b d", New: 3, Marks: []Mark{{2, 3}}},
+			{Kind: LineAdded, Text: "e", New: 4, NoNewline: true},
 		},
 	}}})
 }

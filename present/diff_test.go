@@ -9,11 +9,11 @@ import (
 func TestDiffLinesGivesKindsTextsAndNumbers(t *testing.T) {
 	d := diffOf("a\nb\nc\n", "a\nx y\nz\nc\n")
 	want := []Line{
-		{Kind: ContextLine, Text: "a", Old: 1, New: 1},
-		{Kind: RemovedLine, Text: "b", Old: 2},
-		{Kind: AddedLine, Text: "x y", New: 2},
-		{Kind: AddedLine, Text: "z", New: 3},
-		{Kind: ContextLine, Text: "c", Old: 3, New: 4},
+		{Kind: LineContext, Text: "a", Old: 1, New: 1},
+		{Kind: LineRemoved, Text: "b", Old: 2},
+		{Kind: LineAdded, Text: "x y", New: 2},
+		{Kind: LineAdded, Text: "z", New: 3},
+		{Kind: LineContext, Text: "c", Old: 3, New: 4},
 	}
 	if len(d.Hunks) != 1 || d.Hunks[0].Old != (Range{1, 3}) || d.Hunks[0].New != (Range{1, 4}) {
 		t.Fatalf("got %+v", d)
@@ -55,8 +55,8 @@ func TestDiffShowsMissingNewlineAtTheEnd(t *testing.T) {
 func TestDiffShowsLineEnds(t *testing.T) {
 	d := diffOf("a\n", "a\r\n")
 	mustEqual(t, d.Hunks[0].Lines, []Line{
-		{Kind: RemovedLine, Text: "a", Old: 1},
-		{Kind: AddedLine, Text: "a\r", New: 1, Marks: []Mark{{1, 2}}},
+		{Kind: LineRemoved, Text: "a", Old: 1},
+		{Kind: LineAdded, Text: "a\r", New: 1, Marks: []Mark{{1, 2}}},
 	})
 }
 
@@ -86,7 +86,7 @@ func TestDiffView(t *testing.T) {
 	a, b := sides("a\nb\n", "a\nc\nd\n")
 	v := DiffView(a, b)
 	want := View{
-		Kind:     Diff,
+		Kind:     KindDiff,
 		Content:  "--- a/f.txt\n+++ b/f.txt\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n",
 		Language: "diff",
 		Facts: Facts{

@@ -11,7 +11,7 @@ func marked(old, new string) []string {
 	var out []string
 	for _, h := range diffOf(old, new).Hunks {
 		for _, l := range h.Lines {
-			if l.Kind != ContextLine {
+			if l.Kind != LineContext {
 				out = append(out, string(lineSigns[l.Kind])+brackets(l))
 			}
 		}
@@ -67,7 +67,7 @@ func TestWordMarksOfALargeBlockPairLinesInOrder(t *testing.T) {
 	old := strings.Join(numbered(maxPairs), "")
 	d := diffOf(old, strings.ReplaceAll(old, "line ", "line no "))
 	for _, l := range d.Hunks[0].Lines {
-		if l.Kind == AddedLine && brackets(l) != strings.Replace(l.Text, " no", "[ no]", 1) && brackets(l) != strings.Replace(l.Text, "no ", "[no ]", 1) {
+		if l.Kind == LineAdded && brackets(l) != strings.Replace(l.Text, " no", "[ no]", 1) && brackets(l) != strings.Replace(l.Text, "no ", "[no ]", 1) {
 			t.Fatalf("line %d is marked %q", l.New, brackets(l))
 		}
 	}

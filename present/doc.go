@@ -25,7 +25,7 @@
 // A program that shows a view cuts first and makes safe what is left, so that the
 // work is small however long the content is:
 //
-//	cut := view.Cut(present.DefaultLimit)
+//	cut := view.Cut(present.DefaultLimit())
 //	fmt.Println(cut.View.Safe().Content)
 //	if note := cut.Note(); note != "" {
 //		fmt.Println(note)

@@ -10,7 +10,7 @@ import (
 // A tool builds a view; whoever asks cuts it, makes it safe and prints it.
 func Example() {
 	view := present.View{
-		Kind:    present.Command,
+		Kind:    present.KindCommand,
 		Content: "echo done\x1b[1A\x1b[2K\necho one\necho two\n",
 		Facts:   present.Facts{present.TextFact(present.FactCwd, "notes")},
 	}
@@ -60,14 +60,14 @@ func ExampleSpans() {
 
 func ExampleView_MarshalJSON() {
 	text := present.View{
-		Kind:    present.Diff,
+		Kind:    present.KindDiff,
 		Content: "-old\n+new\n",
 		Facts: present.Facts{
 			present.NumberFact(present.FactOldSize, 4),
 			present.NumberFact(present.FactNewSize, 4),
 		},
 	}
-	binary := present.View{Kind: present.File, Content: "\xff\xfe"}
+	binary := present.View{Kind: present.KindFile, Content: "\xff\xfe"}
 	for _, view := range []present.View{text, binary, {Kind: "html"}} {
 		data, err := json.Marshal(view)
 		if err != nil {

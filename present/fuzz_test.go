@@ -30,7 +30,7 @@ func FuzzCut(f *testing.F) {
 		f.Add(s, 1, 3)
 	}
 	f.Fuzz(func(t *testing.T, s string, lines, chars int) {
-		cut := View{Kind: Text, Content: s}.Cut(Limit{Lines: lines, Chars: chars})
+		cut := View{Kind: KindText, Content: s}.Cut(Limit{Lines: lines, Chars: chars})
 		shown := cut.View.Content
 		rest, ok := strings.CutPrefix(s, shown)
 		if !ok {

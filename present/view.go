@@ -16,17 +16,17 @@ import (
 type Kind string
 
 const (
-	Text       Kind = "text"         // prose or any other text
-	Diff       Kind = "diff"         // a unified diff
-	File       Kind = "file_content" // the content of a file, in Language
-	Command    Kind = "command"      // a command line, as it would be run
-	Structured Kind = "structured"   // data in Language, such as JSON
+	KindText       Kind = "text"         // prose or any other text
+	KindDiff       Kind = "diff"         // a unified diff
+	KindFile       Kind = "file_content" // the content of a file, in Language
+	KindCommand    Kind = "command"      // a command line, as it would be run
+	KindStructured Kind = "structured"   // data in Language, such as JSON
 )
 
 // known reports whether k is one of the kinds above. The empty kind is not.
 func (k Kind) known() bool {
 	switch k {
-	case Text, Diff, File, Command, Structured:
+	case KindText, KindDiff, KindFile, KindCommand, KindStructured:
 		return true
 	}
 	return false
@@ -68,7 +68,7 @@ func (v View) Equal(w View) bool {
 func (v View) Validate() error {
 	if !v.Kind.known() {
 		return fmt.Errorf("view: unknown type %q: want one of %q, %q, %q, %q, %q",
-			string(v.Kind), Text, Diff, File, Command, Structured)
+			string(v.Kind), KindText, KindDiff, KindFile, KindCommand, KindStructured)
 	}
 	if !utf8.ValidString(v.Language) {
 		return fmt.Errorf("view: language %q is not valid UTF-8", v.Language)

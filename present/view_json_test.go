@@ -12,14 +12,14 @@ func TestViewJSONForm(t *testing.T) {
 		view View
 		json string
 	}{
-		"bare":          {View{Kind: Text}, `{"type":"text","content":""}`},
-		"language":      {View{Kind: File, Content: "a\n", Language: "go"}, `{"type":"file_content","content":"a\n","language":"go"}`},
-		"empty facts":   {View{Kind: Diff, Content: "+a", Facts: Facts{}}, `{"type":"diff","content":"+a"}`},
-		"facts":         {View{Kind: Command, Content: "ls", Facts: Facts{TextFact("cwd", "notes")}}, `{"type":"command","content":"ls","metadata":{"cwd":"notes"}}`},
-		"original":      {View{Kind: Command, Content: "a && b", Original: "a;\n b"}, `{"type":"command","content":"a \u0026\u0026 b","original":"a;\n b"}`},
-		"not UTF-8":     {View{Kind: Structured, Content: "\xff\x00"}, `{"type":"structured","content_base64":"/wA="}`},
-		"replacement":   {View{Kind: Text, Content: "\uFFFD"}, `{"type":"text","content":"` + "\uFFFD" + `"}`},
-		"control bytes": {View{Kind: Text, Content: "\x00\x1b"}, `{"type":"text","content":"\u0000\u001b"}`},
+		"bare":          {View{Kind: KindText}, `{"type":"text","content":""}`},
+		"language":      {View{Kind: KindFile, Content: "a\n", Language: "go"}, `{"type":"file_content","content":"a\n","language":"go"}`},
+		"empty facts":   {View{Kind: KindDiff, Content: "+a", Facts: Facts{}}, `{"type":"diff","content":"+a"}`},
+		"facts":         {View{Kind: KindCommand, Content: "ls", Facts: Facts{TextFact("cwd", "notes")}}, `{"type":"command","content":"ls","metadata":{"cwd":"notes"}}`},
+		"original":      {View{Kind: KindCommand, Content: "a && b", Original: "a;\n b"}, `{"type":"command","content":"a \u0026\u0026 b","original":"a;\n b"}`},
+		"not UTF-8":     {View{Kind: KindStructured, Content: "\xff\x00"}, `{"type":"structured","content_base64":"/wA="}`},
+		"replacement":   {View{Kind: KindText, Content: "\uFFFD"}, `{"type":"text","content":"` + "\uFFFD" + `"}`},
+		"control bytes": {View{Kind: KindText, Content: "\x00\x1b"}, `{"type":"text","content":"\u0000\u001b"}`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestViewJSONAcceptsSpaceAndOrder(t *testing.T) {
 	if err := got.UnmarshalJSON([]byte(in)); err != nil {
 		t.Fatal(err)
 	}
-	want := View{Kind: Text, Content: "abc", Facts: Facts{NumberFact(FactSize, 3)}}
+	want := View{Kind: KindText, Content: "abc", Facts: Facts{NumberFact(FactSize, 3)}}
 	if !got.Equal(want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
@@ -80,7 +80,7 @@ func TestViewJSONRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			before := View{Kind: Diff, Content: "before"}
+			before := View{Kind: KindDiff, Content: "before"}
 			v := before
 			wantError(t, v.UnmarshalJSON([]byte(tt.json)), tt.want)
 			if !v.Equal(before) {
@@ -121,7 +121,7 @@ func anyView(t *rapid.T) View {
 	content := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()),
 		func(b []byte) string { return string(b) }))
 	return View{
-		Kind:     rapid.SampledFrom([]Kind{Text, Diff, File, Command, Structured}).Draw(t, "kind"),
+		Kind:     rapid.SampledFrom([]Kind{KindText, KindDiff, KindFile, KindCommand, KindStructured}).Draw(t, "kind"),
 		Content:  content.Draw(t, "content"),
 		Language: rapid.String().Draw(t, "language"),
 		Facts:    anyFacts(t),

@@ -6,7 +6,7 @@ import (
 )
 
 func TestViewValidate(t *testing.T) {
-	for _, kind := range []Kind{Text, Diff, File, Command, Structured} {
+	for _, kind := range []Kind{KindText, KindDiff, KindFile, KindCommand, KindStructured} {
 		if err := (View{Kind: kind, Content: "\xff"}).Validate(); err != nil {
 			t.Errorf("%s: %v", kind, err)
 		}
@@ -18,14 +18,14 @@ func TestViewValidate(t *testing.T) {
 		"zero view":        {View{}, `unknown type ""`},
 		"unknown kind":     {View{Kind: "html"}, `unknown type "html"`},
 		"kind by case":     {View{Kind: "Text"}, `unknown type "Text"`},
-		"language":         {View{Kind: Text, Language: "\xff"}, "language"},
-		"original":         {View{Kind: Command, Original: "\xff"}, "original"},
-		"fact text":        {View{Kind: Text, Facts: Facts{TextFact("cwd", "\xff")}}, `fact "cwd": text`},
-		"fact name":        {View{Kind: Text, Facts: Facts{TextFact("a\xff", "")}}, "name is not plain"},
-		"hidden fact name": {View{Kind: Text, Facts: Facts{TextFact("a\u200bb", "")}}, "name is not plain"},
-		"empty fact name":  {View{Kind: Text, Facts: Facts{FlagFact("", true)}}, "empty name"},
-		"zero fact":        {View{Kind: Text, Facts: Facts{{}}}, "no value"},
-		"same fact twice":  {View{Kind: Text, Facts: Facts{TextFact("a", "1"), NumberFact("a", 2)}}, "twice"},
+		"language":         {View{Kind: KindText, Language: "\xff"}, "language"},
+		"original":         {View{Kind: KindCommand, Original: "\xff"}, "original"},
+		"fact text":        {View{Kind: KindText, Facts: Facts{TextFact("cwd", "\xff")}}, `fact "cwd": text`},
+		"fact name":        {View{Kind: KindText, Facts: Facts{TextFact("a\xff", "")}}, "name is not plain"},
+		"hidden fact name": {View{Kind: KindText, Facts: Facts{TextFact("a\u200bb", "")}}, "name is not plain"},
+		"empty fact name":  {View{Kind: KindText, Facts: Facts{FlagFact("", true)}}, "empty name"},
+		"zero fact":        {View{Kind: KindText, Facts: Facts{{}}}, "no value"},
+		"same fact twice":  {View{Kind: KindText, Facts: Facts{TextFact("a", "1"), NumberFact("a", 2)}}, "twice"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -41,7 +41,7 @@ func TestViewIsZero(t *testing.T) {
 		t.Error("the zero View is not zero")
 	}
 	for _, v := range []View{
-		{Kind: Text}, {Content: "a"}, {Language: "go"}, {Facts: Facts{FlagFact("a", false)}}, {Original: "a"},
+		{Kind: KindText}, {Content: "a"}, {Language: "go"}, {Facts: Facts{FlagFact("a", false)}}, {Original: "a"},
 	} {
 		if v.IsZero() {
 			t.Errorf("%+v is zero", v)
@@ -50,16 +50,16 @@ func TestViewIsZero(t *testing.T) {
 }
 
 func TestViewEqual(t *testing.T) {
-	one := View{Kind: File, Content: "a", Language: "go", Facts: Facts{NumberFact("size", 1)}}
+	one := View{Kind: KindFile, Content: "a", Language: "go", Facts: Facts{NumberFact("size", 1)}}
 	if !one.Equal(one) || !(View{Facts: Facts{}}).Equal(View{}) {
 		t.Error("same views are not equal")
 	}
 	for _, other := range []View{
-		{Kind: Diff, Content: "a", Language: "go", Facts: one.Facts},
-		{Kind: File, Content: "b", Language: "go", Facts: one.Facts},
-		{Kind: File, Content: "a", Language: "c", Facts: one.Facts},
-		{Kind: File, Content: "a", Language: "go", Facts: Facts{TextFact("size", "1")}},
-		{Kind: File, Content: "a", Language: "go", Facts: one.Facts, Original: "a"},
+		{Kind: KindDiff, Content: "a", Language: "go", Facts: one.Facts},
+		{Kind: KindFile, Content: "b", Language: "go", Facts: one.Facts},
+		{Kind: KindFile, Content: "a", Language: "c", Facts: one.Facts},
+		{Kind: KindFile, Content: "a", Language: "go", Facts: Facts{TextFact("size", "1")}},
+		{Kind: KindFile, Content: "a", Language: "go", Facts: one.Facts, Original: "a"},
 	} {
 		if one.Equal(other) {
 			t.Errorf("%+v equals %+v", one, other)

@@ -258,7 +258,7 @@ func ids() func() string { return approvaltest.IDs() }
 func everythingKept(t *testing.T, s *store.Store, request string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := s.Export(t.Context(), &out, store.JSONL, approval.RecordFilter{}); err != nil {
+	if err := s.Export(t.Context(), &out, store.FormatJSONL, approval.RecordFilter{}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := s.Posted(t.Context(), request)
@@ -283,7 +283,7 @@ func TestExport(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines, table bytes.Buffer
-	if err := errors.Join(s.Export(t.Context(), &lines, store.JSONL, approval.RecordFilter{}), s.Export(t.Context(), &table, store.CSV, approval.RecordFilter{})); err != nil {
+	if err := errors.Join(s.Export(t.Context(), &lines, store.FormatJSONL, approval.RecordFilter{}), s.Export(t.Context(), &table, store.FormatCSV, approval.RecordFilter{})); err != nil {
 		t.Fatal(err)
 	}
 	for i, line := range strings.Split(strings.TrimSpace(lines.String()), "\n") {

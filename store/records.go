@@ -174,8 +174,8 @@ type Format string
 
 // The formats.
 const (
-	JSONL Format = "jsonl" // a record a line, with everything
-	CSV   Format = "csv"   // a record a line, for a spreadsheet
+	FormatJSONL Format = "jsonl" // a record a line, with everything
+	FormatCSV   Format = "csv"   // a record a line, for a spreadsheet
 )
 
 // Export writes the records that fit, the oldest first.
@@ -197,11 +197,11 @@ func (s *Store) Export(ctx context.Context, w io.Writer, format Format, f approv
 
 func exporter(w io.Writer, format Format) (write func(approval.Record) error, flush func() error, err error) {
 	switch format {
-	case JSONL:
+	case FormatJSONL:
 		enc := json.NewEncoder(w)
 		enc.SetEscapeHTML(false)
 		return func(r approval.Record) error { return enc.Encode(r) }, func() error { return nil }, nil
-	case CSV:
+	case FormatCSV:
 		c := csv.NewWriter(w)
 		flush = func() error { c.Flush(); return c.Error() }
 		return func(r approval.Record) error { return c.Write(csvRow(&r)) }, flush, c.Write(csvHeader)

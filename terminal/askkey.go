@@ -39,7 +39,9 @@ func AskKey(in *os.File, out io.Writer, question, keys string) (rune, error) {
 // Person returns the terminal at which a person can be asked, or nil: standard input, or,
 // where that is a pipe or a file, the terminal that the program was started at. Nobody sees a
 // question if standard error is elsewhere, nor can anybody answer a program in the background.
-var Person = sync.OnceValue(func() *os.File {
+func Person() *os.File { return person() }
+
+var person = sync.OnceValue(func() *os.File {
 	switch {
 	case !IsTerminal(os.Stderr):
 		return nil

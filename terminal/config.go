@@ -93,7 +93,7 @@ func (c Config) withDefaults() Config {
 		c.Wide = func(policy.Rule) string { return "how far it reaches cannot be told" }
 	}
 	if c.Limit == (present.Limit{}) {
-		c.Limit = present.DefaultLimit
+		c.Limit = present.DefaultLimit()
 	}
 	if c.Quiet == 0 {
 		c.Quiet = DefaultQuiet

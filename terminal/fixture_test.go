@@ -45,7 +45,7 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 		return approval.Proposal{
 			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("src/main.go"), Verdict: policy.VerdictAsk}},
 			Summary: "Create src/main.go (129 bytes, 10 lines)",
-			View: show(present.View{Kind: present.File, Language: "go", Content: goFile, Facts: present.Facts{
+			View: show(present.View{Kind: present.KindFile, Language: "go", Content: goFile, Facts: present.Facts{
 				present.NumberFact(present.FactSize, int64(len(goFile))), present.NumberFact(present.FactLines, 10)}}),
 		}
 	},
@@ -57,7 +57,7 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 				{Name: "write_file", Target: policy.PathTarget("out/log.txt"), ByName: true, Verdict: policy.VerdictAsk},
 			},
 			Summary: "Run a shell command",
-			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, "/home/user/project")},
+			View: show(present.View{Kind: present.KindCommand, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, "/home/user/project")},
 				Content: `git status && git push origin main > out/log.txt && echo "a rather long message that has to be wrapped, $HOME and not cut"`}),
 			Dir: ".",
 		}
@@ -73,7 +73,7 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 				{Name: "shell", Target: policy.CommandTarget("sh", "-c", "$CODE"), Dir: "src", PersonOnly: true, Verdict: policy.VerdictAsk, Why: "its code cannot be read"},
 			},
 			Summary: "Execute: cd src && make test && cp a.txt /etc/b\u202e && sh -c \"$CODE\"",
-			View: show(present.View{Kind: present.Command, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, ".")},
+			View: show(present.View{Kind: present.KindCommand, Language: "bash", Facts: present.Facts{present.TextFact(present.FactCwd, ".")},
 				Content: "cd src && make test && cp a.txt /etc/b\u202e && sh -c \"$CODE\"", Original: "cd   src&&make test\\\n&&cp a.txt /etc/b\u202e;\tsh -c \"$CODE\""}),
 			Dir: ".",
 		}
@@ -85,7 +85,7 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 				{Name: "write_file", Target: policy.PathTarget("drafts/old.md"), Verdict: policy.VerdictFree, Known: true, Why: "root drafts says write: allow at policy.yaml:9"},
 			},
 			Summary: "Move notes/old.md to drafts/old.md (2 bytes, 1 line)",
-			View:    show(present.View{Kind: present.File, Content: "a\n", Facts: present.Facts{present.NumberFact(present.FactSize, 2), present.NumberFact(present.FactLines, 1)}}),
+			View:    show(present.View{Kind: present.KindFile, Content: "a\n", Facts: present.Facts{present.NumberFact(present.FactSize, 2), present.NumberFact(present.FactLines, 1)}}),
 		}
 	},
 	"binary": func(policy.Call) approval.Proposal {
@@ -93,7 +93,7 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 		return approval.Proposal{
 			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("img/logo.png"), Verdict: policy.VerdictAsk}},
 			Summary: "Replace img/logo.png (48213 bytes, binary)",
-			View: show(present.View{Kind: present.Text, Content: present.HexDump(head), Facts: present.Facts{
+			View: show(present.View{Kind: present.KindText, Content: present.HexDump(head), Facts: present.Facts{
 				present.TextFact("type", "image/png"), present.NumberFact(present.FactSize, 48213),
 				present.TextFact("digest", "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"),
 				present.NumberFact(present.FactOldSize, 40000),
@@ -111,35 +111,35 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 		return approval.Proposal{
 			Acts:    []policy.Act{{Connector: "crm", Name: "logout", Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.VerdictAsk, Why: "a connector's tool asks"}},
 			Summary: "Tool call: crm:logout",
-			View:    show(present.View{Kind: present.Structured, Content: "{}", Language: "json"}),
+			View:    show(present.View{Kind: present.KindStructured, Content: "{}", Language: "json"}),
 		}
 	},
 	"text": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts:    []policy.Act{{Name: "notify", Target: policy.TextTarget("#general"), Verdict: policy.VerdictAsk}},
 			Summary: "Send to #general",
-			View:    show(present.View{Kind: present.Text, Content: "Build completed! 構建完成 — e\u0301te\u0301 \u202eevil\u202c \x1b[31mred\x1b[m\ttab\nsecond line that is long enough to be wrapped at forty columns"}),
+			View:    show(present.View{Kind: present.KindText, Content: "Build completed! 構建完成 — e\u0301te\u0301 \u202eevil\u202c \x1b[31mred\x1b[m\ttab\nsecond line that is long enough to be wrapped at forty columns"}),
 		}
 	},
 	"long": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("data/export.txt"), Verdict: policy.VerdictAsk}},
 			Summary: "Create data/export.txt",
-			View:    show(present.View{Kind: present.File, Content: numbered(900)}),
+			View:    show(present.View{Kind: present.KindFile, Content: numbered(900)}),
 		}
 	},
 	"person": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts:    []policy.Act{{Name: "delete_file", Target: policy.PathTarget("/"), PersonOnly: true, Verdict: policy.VerdictAsk, Why: "it deletes a root"}},
 			Summary: "Delete /",
-			View:    show(present.View{Kind: present.Text, Content: "everything"}),
+			View:    show(present.View{Kind: present.KindText, Content: "everything"}),
 		}
 	},
 	"bash": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts:    []policy.Act{{Name: "shell", Target: policy.CommandTarget("bash", "x.sh"), Dir: ".", Prefix: 1, Verdict: policy.VerdictAsk, Known: true}},
 			Summary: "Run bash x.sh",
-			View:    show(present.View{Kind: present.Command, Content: "bash x.sh"}),
+			View:    show(present.View{Kind: present.KindCommand, Content: "bash x.sh"}),
 			Choices: []approval.Choice{{ID: "net", Label: "with network"}},
 		}
 	},
@@ -179,7 +179,7 @@ func prepare(call policy.Call) approval.Proposal {
 	return approval.Proposal{
 		Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("notes/" + name), Verdict: policy.VerdictAsk}},
 		Summary: "Write notes/" + name,
-		View:    show(present.View{Kind: present.Text, Content: "content of " + name}),
+		View:    show(present.View{Kind: present.KindText, Content: "content of " + name}),
 		Edit:    approval.Editable{Argument: "content", Suffix: ".txt"},
 	}
 }

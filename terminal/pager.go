@@ -52,7 +52,7 @@ func wholeText(view present.View, t theme) string {
 		b.WriteString(facts + "\n\n")
 	}
 	lines := safeLines(view.Content)
-	if view.Kind == present.Diff && t != noStyles {
+	if view.Kind == present.KindDiff && t != noStyles {
 		lines = diffLines(view.Content, view.Content)
 	}
 	if view.Original != "" {
@@ -89,7 +89,7 @@ func requestPage(it *item, limit present.Limit, n int) page {
 		out = viewRows(it.view, limit, n)
 		shown = out.rows
 	}
-	if it.view.Kind == present.Command {
+	if it.view.Kind == present.KindCommand {
 		out.rows = divided(rows, shown, actRows(r, n))
 	} else {
 		out.rows = divided(append(rows, shortActRows(r, n)...), shown)

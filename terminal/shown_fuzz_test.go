@@ -48,7 +48,7 @@ func FuzzShown(f *testing.F) {
 	f.Add("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\tb\n+a\u200bb\n", "", 120)
 	f.Add("echo `rm -rf`; \x9b31m $(x) \"", "bash", 24)
 	f.Fuzz(func(t *testing.T, text, language string, columns int) {
-		kinds := []present.Kind{present.Text, present.Diff, present.File, present.Command, present.Structured}
+		kinds := []present.Kind{present.KindText, present.KindDiff, present.KindFile, present.KindCommand, present.KindStructured}
 		columns = 20 + (columns%200+200)%200
 		view := present.View{Kind: kinds[columns%len(kinds)], Content: text, Original: text, Language: language}
 		view.Facts = present.Facts{present.TextFact("cwd", text), present.TextFact(language, text)}
@@ -62,7 +62,7 @@ func FuzzShown(f *testing.F) {
 // checkDialogs shows a request and everything that a key opens over it.
 func checkDialogs(t *testing.T, r, other *approval.Request, view present.View, columns int) {
 	t.Helper()
-	s, _ := newState(options{theme: colours, limit: present.DefaultLimit, grants: true, covers: true}, columns, 0, []*approval.Request{r, other})
+	s, _ := newState(options{theme: colours, limit: present.DefaultLimit(), grants: true, covers: true}, columns, 0, []*approval.Request{r, other})
 	s, _ = s.update(loadedEvent{id: "1", view: view})
 	checkShown(t, s.render())
 	for _, key := range []string{"s", "a", "?", "c", "A", "n", "r", "q"} {
@@ -79,7 +79,7 @@ func checkDialogs(t *testing.T, r, other *approval.Request, view present.View, c
 func checkEvents(t *testing.T, r, other *approval.Request, text string, columns int) {
 	t.Helper()
 	base, _ := newState(options{theme: colours, grants: true}, columns, 0, []*approval.Request{r, other})
-	base, _ = base.update(loadedEvent{id: "1", view: present.View{Kind: present.Text, Content: "x"}})
+	base, _ = base.update(loadedEvent{id: "1", view: present.View{Kind: present.KindText, Content: "x"}})
 	failed := errors.New(text)
 	who := policy.Who{User: text, Host: text}
 	for _, e := range []event{

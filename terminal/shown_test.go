@@ -127,12 +127,12 @@ func TestStartsFast(t *testing.T) {
 // BenchmarkPrompt is a prompt for a file of 1 MB, from the view to the screen.
 func BenchmarkPrompt(b *testing.B) {
 	big := strings.Repeat("func f(a int) string { return \"some text\" } // comment\n", 20000)
-	for _, kind := range []present.Kind{present.File, present.Diff, present.Command} {
+	for _, kind := range []present.Kind{present.KindFile, present.KindDiff, present.KindCommand} {
 		b.Run(string(kind), func(b *testing.B) {
 			view := present.View{Kind: kind, Content: big, Language: "go"}
 			r := &approval.Request{ID: "1", Summary: "Create big.go", Acts: []policy.Act{{Name: "write_file"}}}
 			for b.Loop() {
-				s, _ := newState(options{theme: colours, limit: present.DefaultLimit}, 120, 50, []*approval.Request{r})
+				s, _ := newState(options{theme: colours, limit: present.DefaultLimit()}, 120, 50, []*approval.Request{r})
 				s, _ = s.update(loadedEvent{id: "1", view: view})
 				if s.render() == "" {
 					b.Fatal("nothing is shown")

@@ -13,9 +13,9 @@ func viewRows(view present.View, limit present.Limit, n int) page {
 	cut := view.Cut(limit)
 	header := factsLine(view.Facts)
 	var rows []line
-	if header != "" && view.Kind != present.Command {
+	if header != "" && view.Kind != present.KindCommand {
 		rows = wrap(styled(faint, header), n, nil)
-		if view.Kind != present.Diff { // which has a head of its own
+		if view.Kind != present.KindDiff { // which has a head of its own
 			rows = append(rows, nil)
 		}
 	}
@@ -30,7 +30,7 @@ func viewRows(view present.View, limit present.Limit, n int) page {
 	if note != "" {
 		rows = append(rows, wrap(styled(warn, note), n, nil)...)
 	}
-	if header != "" && view.Kind == present.Command {
+	if header != "" && view.Kind == present.KindCommand {
 		rows = append(rows, wrap(styled(faint, capital(header)), n, nil)...)
 	}
 	original, originalCut := originalRows(view.Original, limit, n)
@@ -60,19 +60,19 @@ func originalRows(original string, limit present.Limit, n int) (rows []line, sho
 func contentRows(head present.View, whole string, n int) []line {
 	cont := styled(faint, "↳ ")
 	switch {
-	case head.Kind == present.Structured && head.Content == "{}":
+	case head.Kind == present.KindStructured && head.Content == "{}":
 		return nil // there are no arguments
 	case head.Content == "":
 		return []line{styled(faint, "(empty)")}
 	}
 	switch head.Kind {
-	case present.Diff:
+	case present.KindDiff:
 		return wrapAll(diffLines(head.Content, whole), n, cont)
-	case present.Command:
+	case present.KindCommand:
 		return commandRows(head, n)
-	case present.File:
+	case present.KindFile:
 		return wrapAll(highlight(head.Language, head.Content), n, cont)
-	case present.Structured:
+	case present.KindStructured:
 		language := head.Language
 		if language == "" {
 			language = "json"

@@ -104,7 +104,7 @@ func TestActionReachesTheRequest(t *testing.T) {
 	p := asks("t")
 	p.prepare = func(_ json.RawMessage, do tool.Do) (tool.Action, error) {
 		return tool.Ask(do).OnTarget(policy.TextTarget("ann")).Because("people ask").Titled("Write to ann").
-			ShowingView(present.View{Kind: present.Text, Content: "hello"}).Editing("body", ".md").NeverAlways(), nil
+			ShowingView(present.View{Kind: present.KindText, Content: "hello"}).Editing("body", ".md").NeverAlways(), nil
 	}
 	d := newFixture(t, yes, p)
 	d.call("t", `{}`)

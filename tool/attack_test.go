@@ -155,7 +155,7 @@ func TestArgumentsThatAreNotDescribedAreShownAndCount(t *testing.T) {
 	}, tool.RequireApproval(foreign, tool.Approval[mail]{
 		Describe: func(m mail) string { return "Send to " + m.To },
 		Target:   func(m mail) string { return m.To },
-		View:     func(m mail) present.View { return present.View{Kind: present.Text, Content: "To: " + m.To} },
+		View:     func(m mail) present.View { return present.View{Kind: present.KindText, Content: "To: " + m.To} },
 	}))
 	d.call("send", `{"to":"ann"}`)
 	d.call("send", `{"to":"ann","bcc":"eve","attach":"/etc/shadow"}`)

@@ -32,7 +32,7 @@ func (w *replacer) Prepare(_ context.Context, args json.RawMessage) (tool.Action
 		return tool.Action{}, err
 	}
 	state := policy.DigestOf(old)
-	view := present.View{Kind: present.Text, Content: string(old) + " → " + string(args)}
+	view := present.View{Kind: present.KindText, Content: string(old) + " → " + string(args)}
 	return tool.Ask(func(context.Context) (any, error) {
 		if w.beforeLast != nil {
 			w.beforeLast()

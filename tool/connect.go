@@ -434,7 +434,7 @@ func (c *Connecting) view() present.View {
 			add(f.Name(), text)
 		}
 	}
-	return present.View{Kind: present.Text, Content: strings.TrimSuffix(b.String(), "\n")}
+	return present.View{Kind: present.KindText, Content: strings.TrimSuffix(b.String(), "\n")}
 }
 
 // lateParts are answers that came when nothing waited for them any more.

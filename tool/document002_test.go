@@ -78,7 +78,7 @@ func TestToolWithoutWordsOfItsOwn(t *testing.T) {
 		t.Errorf("summary %q", r.Summary)
 	}
 	got, err := r.View(context.Background())
-	want := present.View{Kind: present.Structured, Language: "json", Content: "{\n  \"labels\": [],\n  \"title\": \"a\"\n}"}
+	want := present.View{Kind: present.KindStructured, Language: "json", Content: "{\n  \"labels\": [],\n  \"title\": \"a\"\n}"}
 	if err != nil || !got.Equal(want) {
 		t.Errorf("view %+v, error %v, want %+v", got, err, want)
 	}

@@ -42,7 +42,7 @@ func (w notesWriter) Prepare(_ context.Context, args json.RawMessage) (tool.Acti
 	}
 	return tool.Ask(write).OnTarget(target).
 		Titled(fmt.Sprintf("Write %d chars to %s", len(in.Content), in.Path)).
-		ShowingView(present.View{Kind: present.File, Content: in.Content}), nil
+		ShowingView(present.View{Kind: present.KindFile, Content: in.Content}), nil
 }
 
 // A tool that knows what its calls mean prepares them by hand: one folder asks,
@@ -138,7 +138,7 @@ func Example_document000_httpPost() {
 		Body json.RawMessage `json:"body"`
 	}
 	view := func(p post) present.View {
-		return present.View{Kind: present.Structured, Language: "json", Content: string(p.Body), Facts: present.Facts{
+		return present.View{Kind: present.KindStructured, Language: "json", Content: string(p.Body), Facts: present.Facts{
 			present.TextFact(present.FactMethod, "POST"),
 			present.TextFact(present.FactURL, p.URL),
 		}}

@@ -20,7 +20,7 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 		Short: "Print records for other programs, the oldest first",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if format != string(store.JSONL) && format != string(store.CSV) {
+			if format != string(store.FormatJSONL) && format != string(store.FormatCSV) {
 				return misused(c, "--format %q: it is jsonl or csv", format)
 			}
 			return flags.records(c.Context(), filter, func(s *store.Store, wanted approval.RecordFilter) error {
@@ -29,7 +29,7 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 		},
 	}
 	registerFilter(c, &filter)
-	c.Flags().StringVar(&format, "format", string(store.JSONL), "jsonl, with everything, or csv")
+	c.Flags().StringVar(&format, "format", string(store.FormatJSONL), "jsonl, with everything, or csv")
 	return c
 }
 

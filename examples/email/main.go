@@ -87,7 +87,7 @@ func tools() []tool.Tool {
 	send = tool.RequireApproval(send, tool.Approval[message]{
 		Describe: func(m message) string { return "Send email to " + m.To + ": " + m.Subject },
 		Target:   func(m message) string { return m.To },
-		View:     func(m message) present.View { return present.View{Kind: present.Text, Content: m.Body} },
+		View:     func(m message) present.View { return present.View{Kind: present.KindText, Content: m.Body} },
 	})
 	remove := tool.Func("delete_mailbox", "Delete all mail.", func(context.Context, none) (string, error) {
 		return "deleted", nil

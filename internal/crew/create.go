@@ -120,7 +120,7 @@ func (o older) view(name string, data []byte) present.View {
 		return present.DiffView(present.Side{Name: file, Text: string(o.data)},
 			present.Side{Name: file, Text: string(data)})
 	}
-	return present.View{Kind: present.File, Content: string(data), Language: "yaml",
+	return present.View{Kind: present.KindFile, Content: string(data), Language: "yaml",
 		Facts: present.Facts{present.NumberFact(present.FactSize, int64(len(data)))}}
 }
 

@@ -159,7 +159,7 @@ func (m *Member) listTool() tool.Tool {
 // jsonView shows a value as structured data.
 func jsonView(v any) (present.View, error) {
 	data, err := json.MarshalIndent(v, "", "  ")
-	return present.View{Kind: present.Structured, Content: string(data), Language: "json"}, err
+	return present.View{Kind: present.KindStructured, Content: string(data), Language: "json"}, err
 }
 
 // CheckInput reports why a worker does not take an input.

@@ -160,10 +160,10 @@ func (f file) view() present.View {
 	facts := present.Facts{present.NumberFact(present.FactSize, int64(len(f.Data))),
 		present.TextFact("type", f.MediaType)}
 	if utf8.Valid(f.Data) && !slices.Contains(f.Data, 0) {
-		return present.View{Kind: present.File, Content: string(f.Data), Facts: facts}
+		return present.View{Kind: present.KindFile, Content: string(f.Data), Facts: facts}
 	}
 	digest := policy.DigestOf(f.Data).String()
-	return present.View{Kind: present.Text, Content: "This is no text. Its digest is " + digest + ".", Facts: facts}
+	return present.View{Kind: present.KindText, Content: "This is no text. Its digest is " + digest + ".", Facts: facts}
 }
 
 // sizeWord says how large something is, as people do.

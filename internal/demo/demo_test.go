@@ -50,7 +50,7 @@ func TestPrinted(t *testing.T) {
 func checkOperator(t *rapid.T, o *operator, text, other string) {
 	t.Helper()
 	action := tool.Ask(func(context.Context) (any, error) { return other, nil }).Titled(text).Because(other).
-		ShowingView(present.View{Kind: present.Command, Content: text, Facts: present.Facts{present.TextFact(present.FactCwd, strings.ToValidUTF8(other, "?"))}})
+		ShowingView(present.View{Kind: present.KindCommand, Content: text, Facts: present.Facts{present.TextFact(present.FactCwd, strings.ToValidUTF8(other, "?"))}})
 	gate, err := tool.Guard(approval.Config{Approver: o}, fixedTool{action})
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ func (o *operator) Approve(ctx context.Context, r *approval.Request) (approval.D
 	o.say.Line("\n  ┌─ %s · %s", present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
 	o.say.Line("  │ asks because: %s", present.SafeLine(r.Why))
 	o.say.Line("  │")
-	cut := view.Cut(present.DefaultLimit)
+	cut := view.Cut(present.DefaultLimit())
 	for _, l := range strings.Split(strings.TrimSuffix(cut.View.Content, "\n"), "\n") {
 		o.say.Line("  │ %s", l)
 	}

@@ -131,7 +131,7 @@ func question(ctx context.Context, r *approval.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cut := view.Cut(present.DefaultLimit)
+	cut := view.Cut(present.DefaultLimit())
 	text := fmt.Sprintf("May the agent do this? %s\nAsked because: %s\n", present.SafeLine(r.Summary),
 		present.SafeLine(r.Why))
 	for _, f := range cut.View.Facts {

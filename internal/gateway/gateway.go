@@ -163,12 +163,12 @@ func (g *Gateway) connectorEvent(e connector.Event) {
 	c := g.connector(e.Connector)
 	switch {
 	case c == nil:
-	case e.Kind == connector.Connected, e.Kind == connector.Listed && c.Err() == nil:
+	case e.Kind == connector.EventConnected, e.Kind == connector.EventListed && c.Err() == nil:
 		go func() {
 			if err := g.sync(); err != nil {
 				g.opts.Report(fmt.Sprintf("the tools stay as they were: %v", err))
 			}
-			if e.Kind == connector.Connected {
+			if e.Kind == connector.EventConnected {
 				g.syncPrompts(c)
 				g.syncResources(c)
 			}

@@ -98,7 +98,7 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 	}
 	view := func(context.Context) (present.View, error) {
 		from := strings.ToValidUTF8(m.to.Name()+", "+m.to.Config().Launch(), "\uFFFD")
-		return present.View{Kind: present.Structured, Content: indented(args), Language: "json",
+		return present.View{Kind: present.KindStructured, Content: indented(args), Language: "json",
 			Facts: present.Facts{present.TextFact("connector", from)}}, nil
 	}
 	do := func(ctx context.Context) (any, error) {

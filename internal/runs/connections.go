@@ -36,7 +36,7 @@ func (s *Session) connect(ctx context.Context, of []config.Connector) (c *connec
 // happened keeps what a person should know until somebody prints: a question may be on the
 // screen.
 func (c *connections) happened(e connector.Event) {
-	if e.Kind == connector.Connected || e.Kind == connector.Listed {
+	if e.Kind == connector.EventConnected || e.Kind == connector.EventListed {
 		return
 	}
 	c.mu.Lock()

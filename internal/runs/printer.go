@@ -80,7 +80,7 @@ func mark(good bool) string {
 
 // firstLines returns the beginning of a text and says how much is missing.
 func firstLines(text string, n int) []string {
-	whole := present.View{Kind: present.Text, Content: strings.TrimSpace(text)}
+	whole := present.View{Kind: present.KindText, Content: strings.TrimSpace(text)}
 	cut := whole.Cut(present.Limit{Lines: n, Chars: 400})
 	lines := strings.Split(strings.TrimSuffix(cut.View.Content, "\n"), "\n")
 	if note := cut.Note(); note != "" {

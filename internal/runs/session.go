@@ -115,8 +115,8 @@ func PromptConfig(s *store.Store, of *config.User) terminal.Config {
 	return terminal.Config{
 		Grants: kept, Who: Whoami(), History: kept.history, Wide: rulebook.Wide,
 		Limit: present.Limit{
-			Lines: cmp.Or(of.ViewLines, present.DefaultLimit.Lines),
-			Chars: cmp.Or(of.ViewChars, present.DefaultLimit.Chars),
+			Lines: cmp.Or(of.ViewLines, present.DefaultLimit().Lines),
+			Chars: cmp.Or(of.ViewChars, present.DefaultLimit().Chars),
 		},
 	}
 }

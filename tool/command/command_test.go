@@ -118,7 +118,7 @@ func TestAViewHidesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			v, err := p.View(t.Context())
-			if err != nil || v.Kind != present.File || v.Language != "markdown" || v.Validate() != nil {
+			if err != nil || v.Kind != present.KindFile || v.Language != "markdown" || v.Validate() != nil {
 				t.Fatalf("%+v, %v", v, err)
 			}
 			if !(present.View{Facts: v.Facts}).Equal(present.View{Facts: tt.want}) {

@@ -63,8 +63,8 @@ type View struct {
 
 // kinds are the types of a view as config writes them.
 var kinds = map[string]present.Kind{
-	"text": present.Text, "diff": present.Diff, "file": present.File, "file_content": present.File,
-	"command": present.Command, "structured": present.Structured,
+	"text": present.KindText, "diff": present.KindDiff, "file": present.KindFile, "file_content": present.KindFile,
+	"command": present.KindCommand, "structured": present.KindStructured,
 }
 
 // Types are the types of a view, for whoever reads config.

@@ -131,7 +131,7 @@ func (c *Connector) report(kind EventKind, tool, text string) {
 	c.opts.Report(Event{Connector: c.cfg.Name, Kind: kind, Tool: tool, Text: text})
 }
 
-func (c *Connector) misbehaved(why error) { c.report(Misbehaved, "", why.Error()) }
+func (c *Connector) misbehaved(why error) { c.report(EventMisbehaved, "", why.Error()) }
 
 // OpenAll opens connectors that are used together, with options that each gets for itself;
 // those for which there is no Names share one. Connectors that are known come first, all at
@@ -198,7 +198,7 @@ func (c *Connector) supervise(ctx context.Context) {
 		began := time.Now()
 		if err := c.once(ctx, tried); ctx.Err() == nil {
 			wait := c.opts.Backoff(failures)
-			c.report(Disconnected, "", fmt.Sprintf("%v; it is tried again in %v", err, wait))
+			c.report(EventDisconnected, "", fmt.Sprintf("%v; it is tried again in %v", err, wait))
 			tried()
 			pause(ctx, wait)
 		}
@@ -225,7 +225,7 @@ func (c *Connector) once(ctx context.Context, ready func()) error {
 		return err
 	}
 	c.set(s, nil)
-	c.report(Connected, "", fmt.Sprintf("%d tools", len(c.lists.current().names)))
+	c.report(EventConnected, "", fmt.Sprintf("%d tools", len(c.lists.current().names)))
 	ready()
 	err = fmt.Errorf("%w%s", s.wait(), c.stderr.said())
 	c.set(nil, err)

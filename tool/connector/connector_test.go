@@ -28,7 +28,7 @@ func TestAToolAsksAndShowsAllArgumentsAndQuotesItsServer(t *testing.T) {
 		t.Errorf("asked as %v, person only %v", r.Acts, r.PersonOnly)
 	}
 	v, err := r.View(t.Context())
-	if err != nil || v.Kind != present.Structured || !strings.Contains(v.Content, `"text": "hello"`) {
+	if err != nil || v.Kind != present.KindStructured || !strings.Contains(v.Content, `"text": "hello"`) {
 		t.Errorf("shown as %+v, %v", v, err)
 	}
 	if said, _ := v.Facts.Get("the connector says"); said.Value() != "“Says it again.”" {
@@ -185,7 +185,7 @@ func TestEachStartIsVerified(t *testing.T) {
 	c := open(t, cfg, opts)
 	refuses.Store(true)
 	call(t, guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...), "evil:die", args{})
-	e.await(t, connector.Disconnected, 3)
+	e.await(t, connector.EventDisconnected, 3)
 	if data, err := os.ReadFile(starts); err != nil || string(data) != "\n" {
 		t.Errorf("it was started %d times, %v", len(data), err)
 	}

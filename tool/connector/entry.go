@@ -7,8 +7,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/assent-dev/assent/tool"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/tool"
 )
 
 // An entry is a tool of a listing.
@@ -59,7 +60,7 @@ func (c *Connector) entryFor(ctx context.Context, t *mcp.Tool, known acquaintanc
 		return nil, err
 	}
 	if e.doubt != "" && (before == nil || before.doubt != e.doubt) {
-		c.report(Doubted, t.Name, e.doubt)
+		c.report(EventDoubted, t.Name, e.doubt)
 	}
 	return e, e.specify(c.cfg.Name)
 }
@@ -151,6 +152,6 @@ func (c *Connector) agree(ctx context.Context, e *entry) error {
 	if err := c.lists.agreed(ctx, fine); err != nil {
 		return err
 	}
-	c.report(Agreed, e.now.tool.Name, "a person agreed to it as it is now")
+	c.report(EventAgreed, e.now.tool.Name, "a person agreed to it as it is now")
 	return nil
 }

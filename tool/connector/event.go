@@ -11,12 +11,12 @@ type EventKind string
 
 // The kinds.
 const (
-	Connected    EventKind = "connected"    // its tools can be called
-	Disconnected EventKind = "disconnected" // its calls are refused until it is back
-	Listed       EventKind = "listed"       // what it offers is not what it was
-	Doubted      EventKind = "doubted"      // a tool is not as it was agreed to
-	Agreed       EventKind = "agreed"       // a person agreed to a tool as it is now
-	Misbehaved   EventKind = "misbehaved"   // it said something that cannot be used
+	EventConnected    EventKind = "connected"    // its tools can be called
+	EventDisconnected EventKind = "disconnected" // its calls are refused until it is back
+	EventListed       EventKind = "listed"       // what it offers is not what it was
+	EventDoubted      EventKind = "doubted"      // a tool is not as it was agreed to
+	EventAgreed       EventKind = "agreed"       // a person agreed to a tool as it is now
+	EventMisbehaved   EventKind = "misbehaved"   // it said something that cannot be used
 )
 
 // An Event is something that happened to a connector.

@@ -23,9 +23,9 @@ func TestAConnectorThatDiesIsReportedAndComesBack(t *testing.T) {
 		t.Fatalf("got %q, %v", r.Text, r.Err)
 	}
 	mustText(t, call(t, g, "ordinary:echo", args{"text": "x"}), "x")
-	e.await(t, connector.Connected, 2)
-	if e.count(connector.Disconnected) != 1 || !strings.Contains(c.Stderr(), "goodbye, cruel world") {
-		t.Errorf("%d times disconnected, standard error %q", e.count(connector.Disconnected), c.Stderr())
+	e.await(t, connector.EventConnected, 2)
+	if e.count(connector.EventDisconnected) != 1 || !strings.Contains(c.Stderr(), "goodbye, cruel world") {
+		t.Errorf("%d times disconnected, standard error %q", e.count(connector.EventDisconnected), c.Stderr())
 	}
 	mustText(t, call(t, g, "evil:plain", args{}), "plain ran")
 }
@@ -37,7 +37,7 @@ func TestACallOfAConnectorThatIsAwayIsRefusedByItsName(t *testing.T) {
 	c := open(t, config("evil", mcptest.Hostile), opts)
 	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	call(t, g, "evil:die", args{})
-	e.await(t, connector.Disconnected, 1)
+	e.await(t, connector.EventDisconnected, 1)
 	r := call(t, g, "evil:plain", args{})
 	var away *connector.NotConnectedError
 	if !errors.As(r.Err, &away) || away.Connector != "evil" || !strings.Contains(r.Text, "status 3") {
@@ -54,7 +54,7 @@ func TestAServerThatCannotBeStartedIsNoErrorOfOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if c.Err() == nil || len(c.Tools()) != 0 || e.count(connector.Disconnected) != 1 {
+	if c.Err() == nil || len(c.Tools()) != 0 || e.count(connector.EventDisconnected) != 1 {
 		t.Errorf("got %v, %d tools", c.Err(), len(c.Tools()))
 	}
 }
@@ -121,7 +121,7 @@ func TestOutputIsLimited(t *testing.T) {
 	if r.Err == nil || !strings.Contains(r.Text, "more than 1048576 bytes") {
 		t.Errorf("got %q, %v", r.Text, r.Err)
 	}
-	e.await(t, connector.Connected, 2)
+	e.await(t, connector.EventConnected, 2)
 	mustText(t, call(t, g, "evil:plain", args{}), "plain ran")
 }
 
@@ -132,7 +132,7 @@ func TestAListThatChangesIsHeardOf(t *testing.T) {
 	c := open(t, config("evil", mcptest.Hostile), opts)
 	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	mustText(t, call(t, g, "evil:change", args{"notify": true}), "done")
-	e.await(t, connector.Doubted, 1)
+	e.await(t, connector.EventDoubted, 1)
 	if r := call(t, g, "evil:plain", args{}); r.Err == nil || !r.Outcome.PersonOnly {
 		t.Errorf("got %q, %v", r.Text, r.Err)
 	}

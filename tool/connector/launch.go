@@ -182,6 +182,6 @@ func (c *Connector) agreeLaunch(ctx context.Context) error {
 	next := *before
 	next.doubt = ""
 	c.lists.now.Store(&next)
-	c.report(Agreed, "", "a person agreed to how it is launched now")
+	c.report(EventAgreed, "", "a person agreed to how it is launched now")
 	return nil
 }

@@ -58,7 +58,7 @@ func (l *lists) stale() {
 			err = l.fresh(context.Background(), s)
 		}
 		if err != nil {
-			l.c.report(Misbehaved, "", fmt.Sprintf("its list changed and cannot be read: %v", err))
+			l.c.report(EventMisbehaved, "", fmt.Sprintf("its list changed and cannot be read: %v", err))
 		}
 	}()
 }
@@ -102,7 +102,7 @@ func (l *lists) refresh(ctx context.Context, s *session) error {
 	l.now.Store(next)
 	l.c.opts.Names.Set(l.c.cfg.Name, next.names...)
 	if !next.same(before) {
-		l.c.report(Listed, "", fmt.Sprintf("%d tools", len(next.names)))
+		l.c.report(EventListed, "", fmt.Sprintf("%d tools", len(next.names)))
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func (l *lists) agreed(ctx context.Context, e *entry) error {
 		next.entries[e.now.tool.Name] = e
 	}
 	l.now.Store(&next)
-	l.c.report(Listed, "", fmt.Sprintf("%d tools", len(next.names)))
+	l.c.report(EventListed, "", fmt.Sprintf("%d tools", len(next.names)))
 	return l.c.agreeLaunch(ctx)
 }
 
@@ -162,12 +162,12 @@ func (c *Connector) inspect(ctx context.Context, tools []*mcp.Tool, before *list
 	looks := map[string]string{} // skeletons, and whose they are
 	for _, t := range tools {
 		if err := nameable(t, looks); err != nil {
-			c.report(Misbehaved, "", fmt.Sprintf("a tool is left out: %v", err))
+			c.report(EventMisbehaved, "", fmt.Sprintf("a tool is left out: %v", err))
 			continue
 		}
 		e, err := c.entryFor(ctx, t, known, looks[skeleton(t.Name)], before.entries[t.Name])
 		if err != nil {
-			c.report(Misbehaved, t.Name, fmt.Sprintf("it is left out: %v", err))
+			c.report(EventMisbehaved, t.Name, fmt.Sprintf("it is left out: %v", err))
 			continue
 		}
 		looks[skeleton(t.Name)], looks[strings.ToLower(t.Name)] = t.Name, t.Name

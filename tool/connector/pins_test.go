@@ -40,7 +40,7 @@ func TestAChangedDefinitionAsksAPersonWithADiff(t *testing.T) {
 				t.Errorf("asked %q, person only %v", r.Why, r.PersonOnly)
 			}
 			v, err := r.View(t.Context())
-			if err != nil || v.Kind != present.Diff {
+			if err != nil || v.Kind != present.KindDiff {
 				t.Fatalf("shown as %v, %v", v.Kind, err)
 			}
 			if given, _ := v.Facts.Get("arguments"); given.Value() != `{"a":1}` {
@@ -111,7 +111,7 @@ func TestAToolThatDiffersInCaseOnlyIsLeftOut(t *testing.T) {
 	if slices.ContainsFunc(c.Tools(), func(tl tool.Tool) bool { return tl.Spec().Name == "PLAIN" }) {
 		t.Error("it is offered")
 	}
-	e.await(t, connector.Misbehaved, 1)
+	e.await(t, connector.EventMisbehaved, 1)
 }
 
 // Tools of one name under two connectors are two tools: neither is doubted, on the first day
@@ -138,7 +138,7 @@ func TestToolsOfOneNameStayApart(t *testing.T) {
 		}
 		connector.CloseAll(both)
 	}
-	if n := e.count(connector.Doubted); n != 0 {
+	if n := e.count(connector.EventDoubted); n != 0 {
 		t.Errorf("%d tools are doubted", n)
 	}
 }

@@ -215,7 +215,7 @@ func (c *Connector) view(e *entry, args json.RawMessage) func(context.Context) (
 	return func(context.Context) (present.View, error) {
 		about := c.about(e)
 		if e.old == nil {
-			return present.View{Kind: present.Structured, Content: layOut(args), Language: "json", Facts: about}, nil
+			return present.View{Kind: present.KindStructured, Content: layOut(args), Language: "json", Facts: about}, nil
 		}
 		v, err := e.now.diff(*e.old, c.cfg.Launch())
 		v.Facts = append(about, present.TextFact("arguments", string(args)))

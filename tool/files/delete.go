@@ -77,6 +77,6 @@ func (t *toolset) makeDir(ctx context.Context, in makeDirArgs) (tool.Action, err
 		}
 		return "Done: Create folder " + p.Name() + ".", nil
 	}
-	view := present.View{Kind: present.Text, Content: p.Name() + "/"}
+	view := present.View{Kind: present.KindText, Content: p.Name() + "/"}
 	return need.on(tool.Free(do)).Seeing(state{}.digest()).Titled("Create folder " + label(p)).ShowingView(view), nil
 }

@@ -14,7 +14,7 @@ func TestEdit(t *testing.T) {
 	r := w.ok("edit_file", args{"path": "notes/a.md", "old_text": "two\nthree", "new_text": "2\n3\n4"})
 	w.has("notes/a.md", "one\n2\n3\n4\n")
 	q, view := w.lastAsked()
-	if q.Summary != "Edit notes/a.md (+3 −2 lines)" || view.Kind != present.Diff {
+	if q.Summary != "Edit notes/a.md (+3 −2 lines)" || view.Kind != present.KindDiff {
 		t.Errorf("%q, %+v", q.Summary, view)
 	}
 	if len(q.Acts) != 2 || q.Acts[0].Name != policy.ActReadFile || q.Acts[1].Name != policy.ActWriteFile {

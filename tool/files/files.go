@@ -166,7 +166,7 @@ func doomed(p roots.Place, err error) (tool.Action, error) {
 		return tool.Action{}, err
 	}
 	do := func(context.Context) (any, error) { return nil, fmt.Errorf("%s: %w", p.Name(), err) }
-	view := present.View{Kind: present.Text, Content: fmt.Sprintf("The call cannot work, because of %s: "+
+	view := present.View{Kind: present.KindText, Content: fmt.Sprintf("The call cannot work, because of %s: "+
 		"%v.\nIf you agree, the agent is told so.", p.Name(), err)}
 	look := needs{{place: p, access: roots.AccessRead, folder: true}}
 	return look.on(tool.Free(do)).Titled("Look at " + p.Name()).ShowingView(view), nil

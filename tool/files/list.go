@@ -152,5 +152,5 @@ func (r listResult) view() present.View {
 	for _, name := range r.NotInside {
 		lines = append(lines, fmt.Sprintf("(%s/ is not looked into)", name))
 	}
-	return present.View{Kind: present.Text, Content: strings.Join(lines, "\n")}
+	return present.View{Kind: present.KindText, Content: strings.Join(lines, "\n")}
 }

@@ -131,7 +131,7 @@ func (t *toolset) info(ctx context.Context, in infoArgs) (tool.Action, error) {
 	}
 	do := func(context.Context) (any, error) { return result, nil }
 	const told = "The agent is told what kind of file this is, its size and when it was changed."
-	view := present.View{Kind: present.Text, Content: told}
+	view := present.View{Kind: present.KindText, Content: told}
 	return need.on(tool.Free(do)).Titled("Look at " + label(p)).ShowingView(view), nil
 }
 

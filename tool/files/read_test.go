@@ -88,7 +88,7 @@ func TestReadThatAsks(t *testing.T) {
 	if r.Summary != "Read from p/a.md" || !strings.Contains(r.Why, "policy.yaml:3") {
 		t.Errorf("%q because %q", r.Summary, r.Why)
 	}
-	if view.Kind != present.File || view.Content != "secret words\n" || view.Language != "markdown" {
+	if view.Kind != present.KindFile || view.Content != "secret words\n" || view.Language != "markdown" {
 		t.Errorf("shown as %+v", view)
 	}
 	// Also that a file is missing is told only to who may look.

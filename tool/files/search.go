@@ -93,7 +93,7 @@ func searchView(pattern string, sc scope, found listResult) present.View {
 		count += fmt.Sprintf(" (%d left out: secrets, and what may not be read)", found.LeftOut)
 	}
 	lines = append(lines, "Files:   "+count, "", "The agent is told the lines that match, with their names and numbers.")
-	return present.View{Kind: present.Text, Content: strings.Join(lines, "\n")}
+	return present.View{Kind: present.KindText, Content: strings.Join(lines, "\n")}
 }
 
 func (t *toolset) grep(ctx context.Context, sc scope, re *regexp.Regexp) (searchResult, error) {

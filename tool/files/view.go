@@ -28,7 +28,7 @@ func showChange(p roots.Place, was, next state) shown {
 	case !was.exists:
 		return shown{fmt.Sprintf("Create %s (%s)", label(p), measure(next)), fileView(p, next)}
 	case was.same(next):
-		view := present.View{Kind: present.Text, Content: "The file has this content already."}
+		view := present.View{Kind: present.KindText, Content: "The file has this content already."}
 		return shown{fmt.Sprintf("Edit %s (nothing changes)", label(p)), view}
 	}
 	view := present.DiffView(present.Side{Name: p.Name(), Text: string(was.data)},
@@ -62,7 +62,7 @@ func showFile(p roots.Place, s state) present.View {
 
 func fileView(p roots.Place, s state) present.View {
 	return present.View{
-		Kind: present.File, Content: string(s.data), Language: language(p.Name()),
+		Kind: present.KindFile, Content: string(s.data), Language: language(p.Name()),
 		Facts: present.Facts{
 			present.NumberFact(present.FactSize, int64(len(s.data))),
 			present.NumberFact(present.FactLines, int64(s.lines())),
@@ -87,7 +87,7 @@ func binaryView(was, s state) present.View {
 		facts = append(facts, present.FlagFact(present.FactTruncated, true),
 			present.NumberFact(present.FactFullSize, int64(len(s.data))))
 	}
-	return present.View{Kind: present.Text, Content: present.HexDump(head), Facts: facts}
+	return present.View{Kind: present.KindText, Content: present.HexDump(head), Facts: facts}
 }
 
 // label names a place for a person, with what it leads to if it is a link.

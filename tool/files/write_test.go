@@ -27,7 +27,7 @@ func TestCreate(t *testing.T) {
 	if want := "Create notes/new/deep/a.go (23 bytes, 3 lines)"; q.Summary != want {
 		t.Errorf("summary %q, want %q", q.Summary, want)
 	}
-	if view.Kind != present.File || view.Language != "go" || view.Content != "package a\n\nfunc f() {}\n" {
+	if view.Kind != present.KindFile || view.Language != "go" || view.Content != "package a\n\nfunc f() {}\n" {
 		t.Errorf("shown as %+v", view)
 	}
 	if size, _ := view.Facts.Get(present.FactSize); size.Value() != "23" {
@@ -63,7 +63,7 @@ func TestOverwriteShowsADiffAndKeepsTheMode(t *testing.T) {
 	if q.Summary != "Edit notes/a.sh (+2 −1 lines)" {
 		t.Errorf("summary %q", q.Summary)
 	}
-	if view.Kind != present.Diff || !strings.Contains(view.Content, "-two\n+2\n") {
+	if view.Kind != present.KindDiff || !strings.Contains(view.Content, "-two\n+2\n") {
 		t.Errorf("shown as %+v", view)
 	}
 	w.has("notes/a.sh", "one\n2\nthree\nfour\n")
@@ -224,7 +224,7 @@ func TestEmptyFileCreatedWhileReadingIsAskedAgain(t *testing.T) {
 func TestSameContentSaysSo(t *testing.T) {
 	w := notes(t, map[string]string{"a": "one\n"})
 	w.ok("write_file", args{"path": "notes/a", "content": "one\n"})
-	if q, view := w.lastAsked(); !strings.Contains(q.Summary, "nothing changes") || view.Kind != present.Text {
+	if q, view := w.lastAsked(); !strings.Contains(q.Summary, "nothing changes") || view.Kind != present.KindText {
 		t.Errorf("%q, %+v", q.Summary, view)
 	}
 }

@@ -20,7 +20,7 @@ import (
 
 // view shows the canonical command and, where it differs, what the model wrote.
 func view(s *analysis.Script, dir roots.Place) present.View {
-	v := present.View{Kind: present.Command, Content: s.Text.String(), Language: "bash"}
+	v := present.View{Kind: present.KindCommand, Content: s.Text.String(), Language: "bash"}
 	v.Facts = v.Facts.With(present.TextFact(present.FactCwd, dir.Name()))
 	if s.Text.Changed() {
 		v.Original = s.Text.Original()

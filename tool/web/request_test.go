@@ -67,7 +67,7 @@ func TestTheViewShowsAllThatIsSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := present.View{
-		Kind: present.Structured, Language: "json", Content: "{\n  \"name\": \"John Doe\",\n  \"role\": \"admin\"\n}",
+		Kind: present.KindStructured, Language: "json", Content: "{\n  \"name\": \"John Doe\",\n  \"role\": \"admin\"\n}",
 		Facts: present.Facts{
 			present.TextFact("method", "POST"),
 			present.TextFact("url", "https://api.example.com/users?q=a%20b"),

@@ -119,7 +119,7 @@ func (r *request) summary() string {
 // view shows all that is sent: the body, and above it the method, the URL and the headers.
 // The values of headers that are secrets are not shown: views are kept.
 func (r *request) view() present.View {
-	v := present.View{Kind: present.Structured, Content: string(r.body)}
+	v := present.View{Kind: present.KindStructured, Content: string(r.body)}
 	if r.json {
 		v.Language = "json"
 	}

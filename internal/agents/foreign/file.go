@@ -114,7 +114,7 @@ func change(was file, next []byte) (summary string, view present.View) {
 			content(file{place: was.place, exists: true, data: next})
 	case bytes.Equal(was.data, next):
 		return fmt.Sprintf("Edit %s (nothing changes)", name),
-			present.View{Kind: present.Text, Content: "The file has this content already."}
+			present.View{Kind: present.KindText, Content: "The file has this content already."}
 	}
 	side := was.place.Name()
 	view = present.DiffView(present.Side{Name: side, Text: string(was.data)},
@@ -126,11 +126,11 @@ func change(was file, next []byte) (summary string, view present.View) {
 func content(f file) present.View {
 	switch {
 	case !f.exists:
-		return present.View{Kind: present.Text, Content: "There is no such file."}
+		return present.View{Kind: present.KindText, Content: "There is no such file."}
 	case !isText(f.data):
 		return binary(f.data)
 	}
-	return present.View{Kind: present.File, Content: string(f.data),
+	return present.View{Kind: present.KindFile, Content: string(f.data),
 		Language: strings.TrimPrefix(suffixOf(f.place.Name()), ".")}
 }
 
@@ -138,7 +138,7 @@ func content(f file) present.View {
 const hexHead = 256
 
 func binary(data []byte) present.View {
-	return present.View{Kind: present.Text, Content: present.HexDump(data[:min(len(data), hexHead)]),
+	return present.View{Kind: present.KindText, Content: present.HexDump(data[:min(len(data), hexHead)]),
 		Facts: present.Facts{
 			present.NumberFact(present.FactSize, int64(len(data))),
 			present.TextFact("digest", policy.DigestOf(data).String()),
@@ -147,12 +147,12 @@ func binary(data []byte) present.View {
 
 // problem tells the person why there is nothing better to show.
 func problem(err error) present.View {
-	return present.View{Kind: present.Text, Content: fmt.Sprintf("What this would change cannot be shown: "+
+	return present.View{Kind: present.KindText, Content: fmt.Sprintf("What this would change cannot be shown: "+
 		"%v.\nIf you agree, the agent tries it all the same.", err)}
 }
 
 func naming(p roots.Place) present.View {
-	return present.View{Kind: present.Text, Content: label(p)}
+	return present.View{Kind: present.KindText, Content: label(p)}
 }
 
 // label names a place for a person, with what it leads to if it is a link.

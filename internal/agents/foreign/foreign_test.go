@@ -122,20 +122,20 @@ func TestViews(t *testing.T) {
 		kind       present.Kind
 		says       []string
 	}{
-		"edit":      {"edit_file", `{"path":"$DIR/a.txt","edits":[{"old_text":"two","new_text":"2"}]}`, present.Diff, []string{"-two\n+2\n"}},
-		"edits":     {"edit_file", `{"path":"$DIR/a.txt","edits":[{"old_text":"two","new_text":"2"},{"old_text":"2\nthree","new_text":"3"}]}`, present.Diff, []string{"-two\n-three\n+3\n"}},
-		"all":       {"edit_file", `{"path":"$DIR/twice.txt","edits":[{"old_text":"x","new_text":"y","all":true}]}`, present.Diff, []string{"+y\n+y\n"}},
-		"ambiguous": {"edit_file", `{"path":"$DIR/twice.txt","edits":[{"old_text":"x","new_text":"y"}]}`, present.Text, []string{"occurs 2 times"}},
-		"missing":   {"edit_file", `{"path":"$DIR/a.txt","edits":[{"old_text":"four","new_text":"4"}]}`, present.Text, []string{"does not occur"}},
-		"new file":  {"edit_file", `{"path":"$DIR/n.txt","edits":[{"old_text":"","new_text":"n\n"}]}`, present.File, []string{"n\n"}},
-		"write":     {"write_file", `{"path":"$DIR/a.txt","content":"one\n"}`, present.Diff, []string{"-two\n-three\n"}},
-		"binary":    {"write_file", `{"path":"$DIR/a.txt","content":"\u0000"}`, present.Text, []string{"000000"}},
-		"delete":    {"delete_file", `{"path":"$DIR/a.txt"}`, present.File, []string{"three"}},
-		"read":      {"read_file", `{"path":"$DIR/a.txt"}`, present.File, []string{"three"}},
-		"cell":      {"edit_file", `{"notebook":{"path":"$DIR/book.ipynb","cell":"a","mode":"replace","source":"print(2)\n"}}`, present.Diff, []string{"print(2)"}},
-		"patch":     {"edit_file", patchArgs("*** Update File: a.txt", "@@", " one", "-two", "+2"), present.Diff, []string{"-two\n+2\n"}},
-		"patches":   {"edit_file", patchArgs("*** Update File: a.txt", "@@", "-two", "+2", "*** Add File: n.txt", "+new"), present.Text, []string{"-two\n+2\n", "Create n.txt", "new"}},
-		"misfit":    {"edit_file", patchArgs("*** Update File: a.txt", "@@", "-four", "+4"), present.Text, []string{"do not occur"}},
+		"edit":      {"edit_file", `{"path":"$DIR/a.txt","edits":[{"old_text":"two","new_text":"2"}]}`, present.KindDiff, []string{"-two\n+2\n"}},
+		"edits":     {"edit_file", `{"path":"$DIR/a.txt","edits":[{"old_text":"two","new_text":"2"},{"old_text":"2\nthree","new_text":"3"}]}`, present.KindDiff, []string{"-two\n-three\n+3\n"}},
+		"all":       {"edit_file", `{"path":"$DIR/twice.txt","edits":[{"old_text":"x","new_text":"y","all":true}]}`, present.KindDiff, []string{"+y\n+y\n"}},
+		"ambiguous": {"edit_file", `{"path":"$DIR/twice.txt","edits":[{"old_text":"x","new_text":"y"}]}`, present.KindText, []string{"occurs 2 times"}},
+		"missing":   {"edit_file", `{"path":"$DIR/a.txt","edits":[{"old_text":"four","new_text":"4"}]}`, present.KindText, []string{"does not occur"}},
+		"new file":  {"edit_file", `{"path":"$DIR/n.txt","edits":[{"old_text":"","new_text":"n\n"}]}`, present.KindFile, []string{"n\n"}},
+		"write":     {"write_file", `{"path":"$DIR/a.txt","content":"one\n"}`, present.KindDiff, []string{"-two\n-three\n"}},
+		"binary":    {"write_file", `{"path":"$DIR/a.txt","content":"\u0000"}`, present.KindText, []string{"000000"}},
+		"delete":    {"delete_file", `{"path":"$DIR/a.txt"}`, present.KindFile, []string{"three"}},
+		"read":      {"read_file", `{"path":"$DIR/a.txt"}`, present.KindFile, []string{"three"}},
+		"cell":      {"edit_file", `{"notebook":{"path":"$DIR/book.ipynb","cell":"a","mode":"replace","source":"print(2)\n"}}`, present.KindDiff, []string{"print(2)"}},
+		"patch":     {"edit_file", patchArgs("*** Update File: a.txt", "@@", " one", "-two", "+2"), present.KindDiff, []string{"-two\n+2\n"}},
+		"patches":   {"edit_file", patchArgs("*** Update File: a.txt", "@@", "-two", "+2", "*** Add File: n.txt", "+new"), present.KindText, []string{"-two\n+2\n", "Create n.txt", "new"}},
+		"misfit":    {"edit_file", patchArgs("*** Update File: a.txt", "@@", "-four", "+4"), present.KindText, []string{"do not occur"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newProject(t)

@@ -49,7 +49,7 @@ func (f judge) patch(text, dir string) (tool.Action, error) {
 		title, _, _ := strings.Cut(shown[0], "\n")
 		return a.Titled(title).ShowingView(only), nil
 	}
-	view := present.View{Kind: present.Text, Content: strings.Join(shown, "\n")}
+	view := present.View{Kind: present.KindText, Content: strings.Join(shown, "\n")}
 	return a.Titled(fmt.Sprintf("Change %d files", len(hunks))).ShowingView(view), nil
 }
 

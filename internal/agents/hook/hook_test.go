@@ -379,7 +379,7 @@ func TestInboxIsShownADiffBoundToTheFile(t *testing.T) {
 	}()
 	r := p.next(s)
 	v, err := r.View(t.Context())
-	if err != nil || v.Kind != present.Diff || !strings.Contains(v.Content, "+func main() { run() }") {
+	if err != nil || v.Kind != present.KindDiff || !strings.Contains(v.Content, "+func main() { run() }") {
 		t.Errorf("the view is %s: %s (%v)", v.Kind, v.Content, err)
 	}
 	p.write("project/main.go", "package main\n\nfunc main() {}\n// another\n")
