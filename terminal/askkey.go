@@ -20,7 +20,9 @@ func AskKey(in *os.File, out io.Writer, question, keys string) (rune, error) {
 		return 0, fmt.Errorf("the terminal cannot be asked: %w", err)
 	}
 	defer term.Restore(in.Fd(), before)
-	flushInput(in)
+	if err := flushInput(in); err != nil {
+		return 0, fmt.Errorf("what was typed before cannot be forgotten: %w", err)
+	}
 	fmt.Fprintf(out, "%s [%s] ", question, strings.Join(strings.Split(keys, ""), "/"))
 	buffer := make([]byte, 64) // an escape sequence comes as one
 	n, err := in.Read(buffer)

@@ -115,7 +115,7 @@ func (q *quietLine) close() {
 		io.WriteString(q.cfg.Out, "\r\x1b[K")
 	}
 	if q.found != nil {
-		flushInput(q.cfg.In)
+		_ = flushInput(q.cfg.In) // what nobody asked for
 		term.Restore(q.cfg.In.Fd(), q.found)
 	}
 }

@@ -6,6 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flushInput forgets what was typed at a terminal and not read yet. Elsewhere it does
-// nothing.
-func flushInput(f *os.File) { _ = unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH) }
+// flushInput forgets what was typed at a terminal and not read yet. Elsewhere it
+// fails.
+func flushInput(f *os.File) error { return unix.IoctlSetPointerInt(int(f.Fd()), unix.TIOCFLUSH, unix.TCIFLUSH) }

@@ -6,6 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// flushInput forgets what was typed at a terminal and not read yet. Elsewhere it does
-// nothing.
-func flushInput(f *os.File) { _ = unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) }
+// flushInput forgets what was typed at a terminal and not read yet. Elsewhere it
+// fails.
+func flushInput(f *os.File) error { return unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) }
