@@ -1,12 +1,14 @@
 package assent_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 )
@@ -77,7 +79,9 @@ func newEmbedder(t *testing.T) *embedder {
 }
 
 func (e *embedder) command(what string) *exec.Cmd {
-	c := exec.CommandContext(e.t.Context(), e.program, what)
+	ctx, cancel := context.WithTimeout(e.t.Context(), time.Minute)
+	e.t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, e.program, what)
 	c.Dir, c.Env = e.dir, e.env
 	return c
 }
@@ -103,7 +107,7 @@ func (e *embedder) atTerminal(what string, answers ...string) string {
 	for {
 		n, err := terminal.Read(buffer)
 		all.Write(buffer[:n])
-		if strings.Count(all.String(), "your answer?") > typed && typed < len(answers) {
+		if strings.Count(all.String(), "answer> ") > typed && typed < len(answers) { // what is typed before is forgotten
 			fmt.Fprintln(terminal, answers[typed])
 			typed++
 		}
