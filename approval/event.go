@@ -228,7 +228,8 @@ func (e Event) Keep(d Detail) Event {
 		return e
 	}
 	e.Arguments = loggedArguments(e.Arguments)
-	e.Basis, e.Why, e.Note, e.Error, e.Trace = redact.Text(e.Basis), redact.Text(e.Why), redact.Text(e.Note), redact.Text(e.Error), redactTrace(e.Trace)
+	e.Basis, e.Why, e.Note, e.Error = redact.Text(e.Basis), redact.Text(e.Why), redact.Text(e.Note), redact.Text(e.Error)
+	e.Trace = redactTrace(e.Trace)
 	e.Acts = slices.Clone(e.Acts)
 	for i, a := range e.Acts {
 		e.Acts[i] = redact.Text(a)

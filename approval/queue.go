@@ -125,7 +125,8 @@ func settles(p policy.Policy, requests []*Request, now time.Time) (out []*Reques
 	for _, r := range requests {
 		call := r.Call
 		call.Definition = r.Definition
-		if p.Judge(policy.Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now}).State != policy.StatePending {
+		q := policy.Question{Call: &call, Definition: r.Definition, SharesName: r.SharesName, Acts: r.Acts, Now: now}
+		if p.Judge(q).State != policy.StatePending {
 			out = append(out, r)
 		}
 	}
@@ -134,7 +135,9 @@ func settles(p policy.Policy, requests []*Request, now time.Time) (out []*Reques
 
 // coversElsewhere returns what [Gate.Covers] finds among the requests of other
 // processes. Those that cannot be read are not named: it is for show.
-func (g *Gate) coversElsewhere(ctx context.Context, r *Request, known []*Request, rules []policy.Rule, grants []policy.Grant) (out []*Request) {
+func (g *Gate) coversElsewhere(
+	ctx context.Context, r *Request, known []*Request, rules []policy.Rule, grants []policy.Grant,
+) (out []*Request) {
 	store, ok := g.cfg.Requests.(RequestStore)
 	if !ok {
 		return nil

@@ -171,7 +171,8 @@ func (g *Gate) RecordConnection(ctx context.Context, call policy.Call, c EndedCo
 	o.Acts = []policy.Act{act}
 	e := o.event(EventConnected, g.cfg.Clock())
 	e.Arguments = nil // the record of the call has them
-	e.Host, e.Port, e.Program, e.Sent, e.Received, e.Duration, e.By = act.Target.URL.Host, c.Port, c.Program, c.Sent, c.Received, c.Duration, c.By.Who
+	e.Host, e.Port, e.Program, e.By = act.Target.URL.Host, c.Port, c.Program, c.By.Who
+	e.Sent, e.Received, e.Duration = c.Sent, c.Received, c.Duration
 	if c.Err != nil {
 		e.Error = c.Err.Error()
 	}

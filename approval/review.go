@@ -131,10 +131,12 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) d
 
 func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j policy.Judgement) *Request {
 	r := &Request{
-		ID: g.cfg.NewID(), Batch: b.id, Call: cloneCall(o.Call), Fingerprint: o.Fingerprint, Definition: p.Definition, SharesName: p.SharesName,
+		ID: g.cfg.NewID(), Batch: b.id, Call: cloneCall(o.Call), Fingerprint: o.Fingerprint,
+		Definition: p.Definition, SharesName: p.SharesName,
 		Summary: p.Summary, Why: j.Why, Acts: cloneActs(p.Acts), Open: j.Open,
 		PersonOnly: j.PersonOnly, NoSession: p.NoSession, NoAlways: p.NoAlways,
-		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, YesOrNo: p.YesOrNo, wait: p.Wait, Trace: j.Trace, Created: g.cfg.Clock(),
+		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, YesOrNo: p.YesOrNo,
+		wait: p.Wait, Trace: j.Trace, Created: g.cfg.Clock(),
 		view: &lazyView{build: p.View}, done: make(chan struct{}),
 	}
 	if r.Summary == "" {

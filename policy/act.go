@@ -64,7 +64,8 @@ const (
 // builtinKinds says what the targets of the built-in acts are.
 var builtinKinds = map[string]Kind{
 	ActReadFile: KindPath, ActWriteFile: KindPath, ActDeleteFile: KindPath, ActShareFile: KindPath,
-	ActProjectCode: KindPath, ActShell: KindWords, ActConnect: KindURL, ActHTTPRequest: KindURL, ActWorkerCall: KindText, ActWorkerCreate: KindText,
+	ActProjectCode: KindPath, ActShell: KindWords, ActConnect: KindURL, ActHTTPRequest: KindURL,
+	ActWorkerCall: KindText, ActWorkerCreate: KindText,
 }
 
 // BuiltinActs returns the names of the acts of built-in tools, sorted.

@@ -350,7 +350,8 @@ func (j *judging) ownCause(i int) int {
 // ownConnection reports whether an act is a connection that an allow of the command answers
 // which is its cause, if it spells enough of it.
 func ownConnection(a, cause *Act) bool {
-	return a.Own > 0 && a.Name == ActConnect && a.Connector == "" && cause.Name == ActShell && cause.Connector == "" && cause.Target.Kind == KindWords
+	return a.Own > 0 && a.Name == ActConnect && a.Connector == "" &&
+		cause.Name == ActShell && cause.Connector == "" && cause.Target.Kind == KindWords
 }
 
 func (j *judging) mode(open Judgement) Judgement {
@@ -366,7 +367,8 @@ func (j *judging) mode(open Judgement) Judgement {
 		return Judgement{State: StateModeApproved, Act: open.Act, Why: "approve-all"}
 	default:
 		j.tracer.call("mode", "refused", "strict")
-		return Judgement{State: StateModeDenied, Act: open.Act, PersonOnly: open.PersonOnly, Why: "strict mode refuses what would have to be asked"}
+		return Judgement{State: StateModeDenied, Act: open.Act, PersonOnly: open.PersonOnly,
+			Why: "strict mode refuses what would have to be asked"}
 	}
 	return open
 }

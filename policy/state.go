@@ -43,7 +43,8 @@ func (s State) Settled() bool { return s != StatePending && s != "" }
 // Known reports whether the state is one of the above.
 func (s State) Known() bool {
 	switch s {
-	case StatePending, StateApproved, StateDenied, StateAutoApproved, StateAutoDenied, StateSessionApproved, StateModeApproved, StateModeDenied,
+	case StatePending, StateApproved, StateDenied, StateAutoApproved, StateAutoDenied,
+		StateSessionApproved, StateModeApproved, StateModeDenied,
 		StateAnswered, StateDismissed, StateBlocked, StateFree, StateExpired, StateHandedOver, StateInvalid:
 		return true
 	}
