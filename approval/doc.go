@@ -54,7 +54,7 @@
 //
 // # What is remembered
 //
-// A [policy.Rule] is kept for ever, a [policy.Grant] as long as its session. Both are written
+// A [policy.Rule] is kept permanently, a [policy.Grant] as long as its session. Both are written
 // the same way:
 //
 //	allow write_file(notes/**)

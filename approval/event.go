@@ -169,7 +169,7 @@ type RecordFilter struct {
 	Last         int    // only so many, the newest
 }
 
-// An AuditLog keeps events for ever, or as long as its retention says, so that a
+// An AuditLog keeps events permanently, or as long as its retention says, so that a
 // change is noticed.
 type AuditLog interface {
 	Recorder

@@ -29,7 +29,7 @@ const (
 	ScopeConnector Scope = "connector" // every tool of a connector
 )
 
-// A Rule is an answer that is kept for ever.
+// A Rule is an answer that is kept permanently.
 type Rule struct {
 	ID string `json:"id"`
 	// Pattern is NAME, CONNECTOR:NAME, NAME(TARGET) or CONNECTOR:NAME(TARGET);
