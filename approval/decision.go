@@ -73,6 +73,8 @@ type Decision struct {
 	Remember Remember   `json:"remember,omitzero"`
 	By       policy.Who `json:"by,omitzero"`
 	At       time.Time  `json:"at,omitzero"`
+	// Proof shows that a person gave the answer, where that must be shown.
+	Proof *Proof `json:"proof,omitempty"`
 }
 
 // Why a decision had no effect; match with [errors.Is].
@@ -135,7 +137,11 @@ func (d *Decision) validateVia(r *Request) error {
 		if d.agrees() && r.PersonOnly {
 			return ErrPersonOnly
 		}
-	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt:
+	case policy.ViaAPI:
+		if d.agrees() || d.Remember.Keep != KeepNone {
+			return fmt.Errorf("%w: a token of the API can only deny, once", ErrNotOffered)
+		}
+	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt, policy.ViaBrowser:
 	default:
 		return fmt.Errorf("%w: it came by an unknown way, %q", ErrInvalidDecision, string(d.By.Via))
 	}

@@ -84,6 +84,8 @@ type Event struct {
 	Choice     string     `json:"choice,omitempty"`
 	Why        string     `json:"why,omitempty"`
 	Note       string     `json:"note,omitempty"`
+	// Proof is the person's signature under their answer, if there is one.
+	Proof *Proof `json:"proof,omitempty"`
 	// Requested and Decided are when the person was asked and answered.
 	Requested time.Time `json:"requested,omitzero"`
 	Decided   time.Time `json:"decided,omitzero"`
@@ -123,7 +125,7 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	}
 	if d := o.Decision; d != nil {
 		e.By, e.Remembered, e.Note, e.Decided = d.By, d.Remember.Keep, d.Note, d.At
-		e.Choice = d.Choice
+		e.Choice, e.Proof = d.Choice, d.Proof
 	} else {
 		e.By = policy.Who{Via: o.via()}
 	}

@@ -54,6 +54,9 @@ type Config struct {
 	// Claims sees to it that a call of a batch that was saved runs in one process
 	// only. Nil means that no other process restores it.
 	Claims ClaimStore
+	// Proofs verifies the signatures of answers that carry one. Nil means that such answers, and those
+	// that need one, are refused.
+	Proofs ProofVerifier
 	// Sandbox says for the record what holds the calls of this gate: the name of a
 	// sandbox, or "none" and why. Empty means that nothing is known of it.
 	Sandbox string

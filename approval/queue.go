@@ -412,7 +412,7 @@ func (g *Gate) takeBack(ctx context.Context, r *Request, why error) error {
 // lose drafts what an entry becomes whose request was settled elsewhere: the
 // answer of whoever won holds here too. Without an answer nothing runs here.
 func (b *Batch) lose(ctx context.Context, e *entry, lost *SettledError) draft {
-	if d := lost.Decision; d != nil && !lost.Partial && e.request.Check(*d) == nil {
+	if d := lost.Decision; d != nil && !lost.Partial && e.request.Check(*d) == nil && b.gate.proven(ctx, e.request, d) == nil {
 		if next, err := b.effect(ctx, e, *d); err == nil {
 			return next
 		}

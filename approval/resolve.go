@@ -118,6 +118,9 @@ func (b *Batch) answer(ctx context.Context, e *entry, d Decision) (draft, error)
 	if d.agrees() && ctx.Err() != nil {
 		return draft{}, context.Cause(ctx)
 	}
+	if err := b.gate.proven(ctx, e.request, &d); err != nil {
+		return draft{}, err
+	}
 	if d.Arguments == nil && d.Fingerprint != e.request.Fingerprint {
 		return draft{}, ErrWrongCall
 	}

@@ -209,6 +209,8 @@ const (
 	ViaProgram     Via = "program"
 	ViaTerminal    Via = "terminal"
 	ViaInbox       Via = "inbox"
+	ViaBrowser     Via = "browser" // with a proof that a person answered
+	ViaAPI         Via = "api"     // a program with a token, which can only deny
 	ViaCommand     Via = "command"
 	ViaElicitation Via = "elicitation"
 	ViaAgentPrompt Via = "agent-prompt"

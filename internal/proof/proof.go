@@ -1,0 +1,96 @@
+package proof
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A Key is the public half of one that a person answers with.
+type Key struct {
+	// Name is what its owner calls it, such as "Firefox on desk".
+	Name string `json:"name"`
+	// Public is a P-256 key, as the DER of a SubjectPublicKeyInfo.
+	Public  []byte    `json:"public"`
+	Created time.Time `json:"created"`
+	// Expires is when it ends; never if zero.
+	Expires time.Time `json:"expires,omitzero"`
+}
+
+// Why a proof does not hold; match with [errors.Is].
+var (
+	ErrUnknownKey   = errors.New("the key is not one that may answer, or it was revoked")
+	ErrBadSignature = errors.New("the signature does not fit")
+)
+
+// answerContext keeps a signature under an answer from being taken for one under anything else.
+const answerContext = "assent-answer-v1\x00"
+
+// Answer is what is hashed and signed for a statement.
+func Answer(statement string) []byte { return []byte(answerContext + statement) }
+
+// ID names a key by its public half, so that nobody can choose it.
+func ID(public []byte) string {
+	sum := sha256.Sum256(public)
+	return base64.RawURLEncoding.EncodeToString(sum[:16])
+}
+
+// ParseKey reads the DER of a public key. Others than P-256 are refused.
+func ParseKey(public []byte) (*ecdsa.PublicKey, error) {
+	parsed, err := x509.ParsePKIXPublicKey(public)
+	if err != nil {
+		return nil, fmt.Errorf("public key: %w", err)
+	}
+	key, ok := parsed.(*ecdsa.PublicKey)
+	if !ok || key.Curve != elliptic.P256() {
+		return nil, errors.New("public key: use ECDSA with the curve P-256")
+	}
+	return key, nil
+}
+
+// Verify reports why the signature is not that of the key over the message, which is hashed with
+// SHA-256. A signature is two numbers of 32 bytes, as WebCrypto makes it.
+func Verify(public, message, signature []byte) error {
+	key, err := ParseKey(public)
+	if err != nil {
+		return err
+	}
+	const half = 32
+	if len(signature) != 2*half {
+		return fmt.Errorf("%w: it has %d bytes instead of %d", ErrBadSignature, len(signature), 2*half)
+	}
+	sum := sha256.Sum256(message)
+	r, s := new(big.Int).SetBytes(signature[:half]), new(big.Int).SetBytes(signature[half:])
+	if !ecdsa.Verify(key, sum[:], r, s) {
+		return ErrBadSignature
+	}
+	return nil
+}
+
+// A Directory finds a key by its id. One that is not there, or was revoked, is not ok.
+type Directory func(ctx context.Context, id string) (key Key, ok bool, err error)
+
+// Verifier returns what a gate verifies answers with. A directory that fails refuses.
+func Verifier(keys Directory) approval.ProofVerifier {
+	return func(ctx context.Context, p approval.Proof, now time.Time) error {
+		key, ok, err := keys(ctx, p.Credential)
+		switch {
+		case err != nil:
+			return fmt.Errorf("reading the keys: %w", err)
+		case !ok || ID(key.Public) != p.Credential:
+			return ErrUnknownKey
+		case !key.Expires.IsZero() && !now.Before(key.Expires):
+			return fmt.Errorf("%w: it expired at %s", ErrUnknownKey, key.Expires.UTC().Format(time.RFC3339))
+		}
+		return Verify(key.Public, Answer(p.Statement), p.Signature)
+	}
+}
