@@ -86,6 +86,7 @@ var (
 	ErrNoRuleStore     = errors.New("there is no place to keep rules")
 	ErrNotOffered      = errors.New("the request does not take this answer")
 	ErrPersonOnly      = errors.New("only a person may answer this")
+	ErrTakenBack       = errors.New("the answer was taken back")
 )
 
 // A DecisionError says which decision had no effect and why.

@@ -94,6 +94,10 @@ type RequestStore interface {
 	// is checked with [Request.Check]; if the request has ended the error is a
 	// [*SettledError], if nobody posted it [ErrUnknownRequest].
 	Answer(ctx context.Context, d Decision) error
+	// TakeBack opens a request again whose answer, with this digest, nobody has taken yet; from then on that
+	// answer settles nothing, whoever has read it. If it has been taken, or the request has ended in
+	// another way, the error is a [*SettledError].
+	TakeBack(ctx context.Context, id string, answer policy.Digest) error
 	// Posted returns one request, open or not, or [ErrUnknownRequest].
 	Posted(ctx context.Context, id string) (Posted, error)
 	// Open returns the open requests, the oldest first; of one session, or of

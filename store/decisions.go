@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/redact"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A decisionRow is a row of the table of decisions: the answer to a request,
@@ -92,6 +94,9 @@ func (s *Store) Answer(ctx context.Context, d approval.Decision) error {
 // end notes how a request ended.
 func (t *txn) end(r *requestRow, s approval.Settlement) (err error) {
 	end := ending{Settlement: s}
+	if end.Withdrawn, err = r.withdrawn(); err != nil {
+		return err
+	}
 	if s.Decision != nil {
 		end.Decision, end.Answer = nil, s.Decision.Digest()
 	}
@@ -121,7 +126,7 @@ func (s *Store) Settle(ctx context.Context, request *approval.Request, how appro
 			return err
 		}
 		if r.state == stateOpen {
-			return t.finish(r, how)
+			return t.finishOpen(r, how)
 		}
 		same, err := t.sameEnd(r, how)
 		switch {
@@ -134,6 +139,56 @@ func (s *Store) Settle(ctx context.Context, request *approval.Request, how appro
 		}
 		return nil
 	})
+}
+
+// finishOpen ends an open request, unless with an answer that was taken back.
+func (t *txn) finishOpen(r *requestRow, how approval.Settlement) error {
+	withdrawn, err := r.withdrawn()
+	if err != nil {
+		return err
+	}
+	if how.Decision != nil && slices.Contains(withdrawn, how.Decision.Digest()) {
+		return fmt.Errorf("request %q: %w", r.id, approval.ErrTakenBack)
+	}
+	return t.finish(r, how)
+}
+
+// TakeBack opens a request again whose answer nobody has taken yet, and says with a
+// [*approval.SettledError] if somebody has.
+func (s *Store) TakeBack(ctx context.Context, id string, answer policy.Digest) error {
+	return s.change(ctx, func(t *txn) error {
+		r, err := readRequest(t.ctx, t.conn, id)
+		if err != nil {
+			return err
+		}
+		if r.state == stateOpen {
+			return fmt.Errorf("request %q: %w", id, approval.ErrOpen)
+		}
+		d, err := readDecision(t.ctx, t.conn, id)
+		if r.state != stateAnswered || err != nil || string(d.digest) != string(answer[:]) {
+			return t.tooLate(r)
+		}
+		if err := t.exec("DELETE FROM decisions WHERE request = ?", id); err != nil {
+			return err
+		}
+		withdrawn, err := r.withdrawn()
+		if err != nil {
+			return err
+		}
+		if r.ended, err = stillWithdrawn(append(withdrawn, answer)); err != nil {
+			return err
+		}
+		r.state, r.problem = stateOpen, "an answer was taken back"
+		return t.writeRequest(r)
+	})
+}
+
+// stillWithdrawn is what an open request keeps of answers that were taken back.
+func stillWithdrawn(answers []policy.Digest) ([]byte, error) {
+	if len(answers) == 0 {
+		return []byte{}, nil
+	}
+	return json.Marshal(ending{Withdrawn: answers})
 }
 
 // sameEnd reports whether a request has ended in this very way.
@@ -187,6 +242,13 @@ func (s *Store) Reopen(ctx context.Context, request *approval.Request, why strin
 			return err
 		}
 		if err := t.exec("DELETE FROM decisions WHERE request = ?", r.id); err != nil {
+			return err
+		}
+		withdrawn, err := r.withdrawn()
+		if err != nil {
+			return err
+		}
+		if fresh.ended, err = stillWithdrawn(withdrawn); err != nil {
 			return err
 		}
 		fresh.n, fresh.counted, fresh.problem = r.n, r.counted, redact.Text(why)

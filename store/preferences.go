@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
@@ -57,6 +58,26 @@ func (s *Store) Preference(ctx context.Context, name string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.preferenceAt(ctx, name, h)
+}
+
+// Preferences returns all whose name begins so.
+func (s *Store) Preferences(ctx context.Context, prefix string) (map[string]string, error) {
+	h, err := s.now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.preferenceAt(ctx, "", h); err != nil {
+		return nil, err
+	}
+	out := map[string]string{}
+	for name, value := range s.preferences.value {
+		if strings.HasPrefix(name, prefix) {
+			out[name] = value
+		}
+	}
+	return out, nil
 }
 
 // preferenceAt returns a preference as it is at a head or later. It wants the lock.

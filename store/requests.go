@@ -216,6 +216,20 @@ func (r *requestRow) posted(ctx context.Context, q querier) (p approval.Posted, 
 type ending struct {
 	approval.Settlement
 	Answer policy.Digest `json:"answer,omitzero"`
+	// Withdrawn are the answers that were taken back: whoever has read one before cannot use it.
+	Withdrawn []policy.Digest `json:"withdrawn,omitempty"`
+}
+
+// withdrawn returns the answers that were taken back.
+func (r *requestRow) withdrawn() ([]policy.Digest, error) {
+	if len(r.ended) == 0 {
+		return nil, nil
+	}
+	var end ending
+	if err := json.Unmarshal(r.ended, &end); err != nil {
+		return nil, damage("request %q: %v", r.id, err)
+	}
+	return end.Withdrawn, nil
 }
 
 func (r *requestRow) settlement(ctx context.Context, q querier) (*approval.Settlement, error) {

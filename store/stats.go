@@ -79,6 +79,9 @@ type DayStats struct {
 	Day     string `json:"day"`
 	Calls   int64  `json:"calls"`
 	Prompts int64  `json:"prompts"`
+	// Approved and Denied are how a person answered them; the rest ended without an answer.
+	Approved int64 `json:"approved"`
+	Denied   int64 `json:"denied"`
 }
 
 // maxListed is how many sessions, slow answers and the like are listed.
@@ -117,9 +120,10 @@ func (s *Store) Stats(ctx context.Context, f approval.RecordFilter) (out Stats, 
 			func() { used = append(used, rule) }, &rule.ID, &rule.Calls)
 		out.Rules = used[:min(len(used), maxListed)]
 		var day DayStats
-		c.all("SELECT date(at / 1000000000, 'unixepoch') AS day, count(*), count(*) FILTER (WHERE waited >= 0)"+from+
+		c.all("SELECT date(at / 1000000000, 'unixepoch') AS day, count(*), count(*) FILTER (WHERE waited >= 0),"+
+			" count(*) FILTER (WHERE waited >= 0 AND state = 'approved'), count(*) FILTER (WHERE waited >= 0 AND state = 'denied')"+from+
 			"GROUP BY day ORDER BY day",
-			func() { out.Days = append(out.Days, day) }, &day.Day, &day.Calls, &day.Prompts)
+			func() { out.Days = append(out.Days, day) }, &day.Day, &day.Calls, &day.Prompts, &day.Approved, &day.Denied)
 		if c.err != nil {
 			return c.err
 		}

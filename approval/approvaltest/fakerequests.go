@@ -3,14 +3,19 @@ package approvaltest
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
 )
 
 type fakeRequest struct {
 	request *approval.Request
 	settled *approval.Settlement
 	problem string
+	taken   bool // whoever asked has the answer
+	// withdrawn are answers that were taken back.
+	withdrawn []policy.Digest
 }
 
 func (r *fakeRequest) posted() approval.Posted {
@@ -133,7 +138,10 @@ func (f *Fake) Settle(_ context.Context, request *approval.Request, s approval.S
 		if r.settled != nil && !sameEnd(*r.settled, s) {
 			return r.tooLate()
 		}
-		r.settled, r.problem = &s, ""
+		if r.settled == nil && s.Decision != nil && slices.Contains(r.withdrawn, s.Decision.Digest()) {
+			return fmt.Errorf("request %q: %w", r.request.ID, approval.ErrTakenBack)
+		}
+		r.settled, r.problem, r.taken = &s, "", true
 		return nil
 	})
 }
@@ -145,10 +153,24 @@ func sameEnd(a, b approval.Settlement) bool {
 	return a.Decision.Digest() == b.Decision.Digest()
 }
 
+// TakeBack implements [approval.RequestStore].
+func (f *Fake) TakeBack(_ context.Context, id string, answer policy.Digest) error {
+	return f.changeRequest(id, func(r *fakeRequest) error {
+		switch {
+		case r.settled == nil:
+			return fmt.Errorf("request %q: %w", id, approval.ErrOpen)
+		case r.taken || r.settled.Decision == nil || r.settled.Decision.Digest() != answer:
+			return r.tooLate()
+		}
+		r.settled, r.problem, r.withdrawn = nil, "an answer was taken back", append(r.withdrawn, answer)
+		return nil
+	})
+}
+
 // Reopen implements [approval.Settler].
 func (f *Fake) Reopen(_ context.Context, request *approval.Request, why string) error {
 	return f.changeRequest(request.ID, func(r *fakeRequest) error {
-		r.settled, r.problem = nil, why
+		r.settled, r.problem, r.taken = nil, why, false
 		return nil
 	})
 }

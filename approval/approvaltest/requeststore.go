@@ -34,6 +34,7 @@ func TestRequestStore(t *testing.T, open func(t *testing.T) Pair) {
 	t.Run("an answer that does not fit has no effect", func(t *testing.T) { answersChecked(t, open(t)) })
 	t.Run("settling wins like an answer", func(t *testing.T) { settling(t, open(t)) })
 	t.Run("what cannot take effect is asked again", func(t *testing.T) { reopening(t, open(t)) })
+	t.Run("an answer can be taken back until it is taken", func(t *testing.T) { takingBack(t, open(t)) })
 	t.Run("at most so many of a session wait", func(t *testing.T) {
 		p := open(t)
 		full, more := Requests(t, approval.MaxPending, "s"), Requests(t, 2, "s")
@@ -296,5 +297,44 @@ func reopening(t *testing.T, p Pair) {
 	}
 	if got, err := p.One.Await(t.Context(), r.ID); err != nil || got.Settled.State != policy.StateDenied || got.Problem != "" {
 		t.Errorf("%+v, %v; want it denied", got, err)
+	}
+}
+
+func takingBack(t *testing.T, p Pair) {
+	r := Requests(t, 1, "s")[0]
+	post(t, p.One, r)
+	yes, no := r.Approve("go"), r.Deny("wait")
+	if err := p.Two.TakeBack(t.Context(), r.ID, yes.Digest()); !errors.Is(err, approval.ErrOpen) {
+		t.Errorf("before an answer: %v, want ErrOpen", err)
+	}
+	for _, d := range []approval.Decision{yes, no} {
+		if err := p.Two.Answer(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Two.TakeBack(t.Context(), r.ID, policy.DigestOf([]byte("other"))); !errors.Is(err, approval.ErrSettled) {
+			t.Errorf("another answer: %v, want ErrSettled", err)
+		}
+		if err := p.Two.TakeBack(t.Context(), r.ID, d.Digest()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if open, err := p.One.Open(t.Context(), "s"); err != nil || len(open) != 1 {
+		t.Errorf("open: %+v, %v; want the request", open, err)
+	}
+	// Whoever has read an answer before it was taken back cannot use it.
+	for _, d := range []approval.Decision{yes, no} {
+		if err := p.One.Settle(t.Context(), r, d.Settled()); !errors.Is(err, approval.ErrTakenBack) {
+			t.Errorf("settling with what was taken back: %v", err)
+		}
+	}
+	again := r.Approve("now")
+	if err := p.Two.Answer(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.One.Settle(t.Context(), r, again.Settled()); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Two.TakeBack(t.Context(), r.ID, again.Digest()); !errors.Is(err, approval.ErrSettled) {
+		t.Errorf("after it was taken: %v, want ErrSettled", err)
 	}
 }

@@ -20,6 +20,8 @@ import (
 type inboxFlags struct {
 	storeFlags
 	list, json bool
+	web, open  bool
+	port       int
 }
 
 func inboxCmd() *cobra.Command {
@@ -35,6 +37,9 @@ func inboxCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return flags.run(c) },
 	}
 	flags.register(c)
+	c.Flags().BoolVar(&flags.web, "web", false, "show it in a browser, on this machine only")
+	c.Flags().IntVar(&flags.port, "port", 0, "with --web: the port of localhost (default: a free one)")
+	c.Flags().BoolVar(&flags.open, "open", false, "with --web: open the browser")
 	c.Flags().BoolVar(&flags.list, "list", false, "list what waits, as 'assent pending' does, and end")
 	c.Flags().BoolVar(&flags.json, "json", false, "print what waits as JSON, and end")
 	return c
@@ -47,7 +52,11 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	if err := byPerson(c); err != nil {
 		return err
 	}
-	if !terminal.IsTerminal(os.Stdin) || !terminal.IsTerminal(os.Stderr) {
+	if !f.web && (f.port != 0 || f.open) {
+		return misused(c, "--port and --open go with --web")
+	}
+	if f.web {
+	} else if !terminal.IsTerminal(os.Stdin) || !terminal.IsTerminal(os.Stderr) {
 		return misused(c, "the inbox needs a terminal; 'assent inbox --list' shows what waits, 'assent approve' and "+
 			"'assent deny' answer it")
 	}
@@ -63,6 +72,9 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
+	if f.web {
+		return f.serve(c, s, in)
+	}
 	return f.attend(c, s, in)
 }
 

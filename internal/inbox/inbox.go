@@ -23,6 +23,8 @@ type Store interface {
 	approval.RuleStore
 	approval.GrantStore
 	Runs(ctx context.Context) ([]sessions.SavedRun, error)
+	// TakeBack opens a request again whose answer nobody has taken yet.
+	TakeBack(ctx context.Context, id string, answer policy.Digest) error
 }
 
 // Options say what an inbox works with.
@@ -160,6 +162,26 @@ func (in *Inbox) answer(ctx context.Context, d approval.Decision) error {
 		in.others++
 	}
 	delete(in.mine, d.Request)
+	return err
+}
+
+// Session is that of the inbox: while it is alive, somebody is there.
+func (in *Inbox) Session() string { return in.session }
+
+// Posted returns one request, open or not.
+func (in *Inbox) Posted(ctx context.Context, id string) (approval.Posted, error) {
+	return in.store.Posted(ctx, id)
+}
+
+// TakeBack takes an answer back that was given here, as long as whoever asked has not taken it.
+func (in *Inbox) TakeBack(ctx context.Context, id string, answer policy.Digest) error {
+	err := in.store.TakeBack(ctx, id, answer)
+	if err == nil {
+		in.mu.Lock()
+		defer in.mu.Unlock()
+		in.answered--
+		delete(in.mine, id)
+	}
 	return err
 }
 

@@ -5,11 +5,11 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/sha256"
-	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
 	"math/big"
+	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -22,8 +22,8 @@ type Key struct {
 	// Public is a P-256 key, as the DER of a SubjectPublicKeyInfo.
 	Public  []byte    `json:"public"`
 	Created time.Time `json:"created"`
-	// Expires is when it ends; never if zero.
-	Expires time.Time `json:"expires,omitzero"`
+	// Session is that of the page which it was made for; the key ends with it.
+	Session string `json:"session"`
 }
 
 // Why a proof does not hold; match with [errors.Is].
@@ -44,15 +44,19 @@ func ID(public []byte) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:16])
 }
 
-// ParseKey reads the DER of a public key. Others than P-256 are refused.
+// keyHead is how the DER of every P-256 key begins; the point follows, uncompressed.
+const keyHead = "\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\x00"
+
+// ParseKey reads the DER of a public key. Others than P-256 are refused. There is one spelling of each, so
+// no parser is needed, which would bring half of a TLS library into the hook.
 func ParseKey(public []byte) (*ecdsa.PublicKey, error) {
-	parsed, err := x509.ParsePKIXPublicKey(public)
+	point, ok := strings.CutPrefix(string(public), keyHead)
+	if !ok {
+		return nil, errors.New("public key: use ECDSA with the curve P-256, as SubjectPublicKeyInfo")
+	}
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), []byte(point))
 	if err != nil {
 		return nil, fmt.Errorf("public key: %w", err)
-	}
-	key, ok := parsed.(*ecdsa.PublicKey)
-	if !ok || key.Curve != elliptic.P256() {
-		return nil, errors.New("public key: use ECDSA with the curve P-256")
 	}
 	return key, nil
 }
@@ -81,15 +85,13 @@ type Directory func(ctx context.Context, id string) (key Key, ok bool, err error
 
 // Verifier returns what a gate verifies answers with. A directory that fails refuses.
 func Verifier(keys Directory) approval.ProofVerifier {
-	return func(ctx context.Context, p approval.Proof, now time.Time) error {
+	return func(ctx context.Context, p approval.Proof, _ time.Time) error {
 		key, ok, err := keys(ctx, p.Credential)
 		switch {
 		case err != nil:
 			return fmt.Errorf("reading the keys: %w", err)
 		case !ok || ID(key.Public) != p.Credential:
 			return ErrUnknownKey
-		case !key.Expires.IsZero() && !now.Before(key.Expires):
-			return fmt.Errorf("%w: it expired at %s", ErrUnknownKey, key.Expires.UTC().Format(time.RFC3339))
 		}
 		return Verify(key.Public, Answer(p.Statement), p.Signature)
 	}

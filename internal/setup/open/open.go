@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/proof"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/snapshot"
 	"github.com/assent-dev/assent/internal/toolbox"
@@ -183,6 +184,7 @@ func (b *Base) Gate(conf *policy.RuleSet) approval.Config {
 	return approval.Config{
 		Session: b.Session, Mode: b.Mode, Policy: conf, Sandbox: b.Sandbox.Words(),
 		Rules: b.Store, Grants: b.Store, Requests: b.Store, Claims: b.Store,
+		Proofs: proof.Verifier(proof.NewBook(b.Store).Key),
 	}
 }
 

@@ -127,8 +127,11 @@ func hasVariable(pid int, entry string) bool {
 }
 
 // parentMarked reports whether a parent, or one of its parents, was started by a call.
-func parentMarked() bool {
-	for pid := os.Getppid(); pid > 1; {
+func parentMarked() bool { return marked(os.Getppid()) }
+
+// marked reports whether a process or one of its parents has the marker.
+func marked(pid int) bool {
+	for pid > 1 {
 		if hasVariable(pid, Marker+"=") {
 			return true
 		}

@@ -1,0 +1,83 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// contentPolicy lets the page run our own script, draw with our own style, and talk to us alone. Server
+// fragments are put in through one Trusted Types policy, which only app.js may make.
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
+	"require-trusted-types-for 'script'; trusted-types assent"
+
+// guard is what every request passes, files too.
+func (s *Server) guard(next http.Handler) http.Handler {
+	hosts := []string{fmt.Sprintf("localhost:%d", s.port)}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", contentPolicy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("X-Frame-Options", "DENY")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Permissions-Policy", "camera=(), microphone=(), geolocation=(), payment=()")
+		h.Set("Cache-Control", "no-store")
+		if !slices.Contains(hosts, r.Host) { // another name that leads here would be another origin
+			refuse(w, http.StatusMisdirectedRequest, "this server is "+hosts[0])
+			return
+		}
+		if err := fromElsewhere(r, "http://"+hosts[0]); err != "" {
+			refuse(w, http.StatusForbidden, err)
+			return
+		}
+		if check, ok := r.Context().Value(peerKey{}).(func() error); ok {
+			if err := check(); err != nil {
+				refuse(w, http.StatusForbidden, err.Error())
+				return
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fromElsewhere says why a request that another page caused is refused. Programs send neither header; what
+// they may do is the matter of keys and tokens.
+func fromElsewhere(r *http.Request, own string) string {
+	if origin := r.Header.Get("Origin"); origin != "" && origin != own {
+		return "a page of another origin may not call this server"
+	}
+	switch site := r.Header.Get("Sec-Fetch-Site"); site {
+	case "", "same-origin":
+		return ""
+	case "none": // the person opened the address
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			return ""
+		}
+	case "cross-site", "same-site":
+		// A link in a notice or another page may open ours; it carries no authority.
+		if r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+			r.Header.Get("Sec-Fetch-Dest") == "document" && !strings.HasPrefix(r.URL.Path, "/api/") {
+			return ""
+		}
+	}
+	return "a page of another origin may not call this server"
+}
+
+// A problem is an error as RFC 9457 writes it.
+type problem struct {
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
+// refuse answers with a problem.
+func refuse(w http.ResponseWriter, status int, detail string) {
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(problem{http.StatusText(status), status, detail})
+}
