@@ -50,7 +50,7 @@ func rootCmd() *cobra.Command {
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(),
+	root.AddCommand(apiCmd(), approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(),
 		explainCmd(), grantsCmd(), hookCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(), resumeCmd(),
 		rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(),
 		verifyCmd(), versionCmd())

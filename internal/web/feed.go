@@ -60,6 +60,8 @@ type feed struct {
 	desk Desk
 	name string // of this feed; the ids of another mean nothing here
 
+	looking sync.Mutex // one look at a time: a later one knows more
+
 	mu       sync.Mutex
 	requests map[string]*approval.Request
 	items    []Item
@@ -91,6 +93,8 @@ func (f *feed) run(ctx context.Context) {
 
 // look finds out what has changed and tells it.
 func (f *feed) look(ctx context.Context) {
+	f.looking.Lock()
+	defer f.looking.Unlock()
 	pending := f.desk.Pending()
 	f.mu.Lock()
 	known := f.requests
