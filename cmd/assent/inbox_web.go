@@ -263,7 +263,7 @@ func webStatus(ctx context.Context, _ *store.Store) ([]web.Fact, error) {
 	var out bytes.Buffer
 	c.SetOut(&out)
 	c.SetErr(io.Discard)
-	c.SetArgs(nil)
+	c.SetArgs([]string{})
 	if err := c.ExecuteContext(ctx); err != nil {
 		return nil, err
 	}

@@ -5,12 +5,14 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
 
@@ -127,4 +129,43 @@ func TestWeb_AnswersForARun(t *testing.T) {
 	b.do(chromedp.KeyEvent("y"))
 	r.ends(0, "It is written down.")
 	p.has("notes/a.md", "one\n")
+}
+
+func TestWeb_Shots(t *testing.T) {
+	p := notesProject(t)
+	p.put("notes/old.md", "# Today\n\n- invoice due friday!!\n- call plumber\n\nLunch with Ann at noon.\n")
+	p.turns([]call{
+		write("1", "notes/old.md", "# Today\n\n- invoice is due on Friday\n- call the plumber\n- buy bread\n\nLunch with Ann at noon.\n"),
+		write("2", "notes/new.md", strings.Repeat("A line of text that is somewhat long so that it wraps on small screens.\n", 20)),
+		{"3", "delete_file", map[string]any{"path": "notes/old.md"}},
+	})
+	if err := os.Rename(filepath.Join(p.dir, "script.yaml"), filepath.Join(p.dir, "turns.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	p.trust()
+	b := p.web()
+	p.begin("run", "--ask", "inbox", "notes.worker", "Write.")
+	b.sees("delete_file")
+	for _, dark := range []bool{false, true} {
+		scheme := "light"
+		if dark {
+			scheme = "dark"
+		}
+		b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+			return err
+		}))
+		for _, width := range []int64{1280, 320} {
+			b.do(chromedp.EmulateViewport(width, 800))
+			for _, path := range []string{"/", "/audit", "/rules", "/status", "/explain"} {
+				b.do(chromedp.Navigate(b.url+path), chromedp.WaitVisible("article"))
+				b.shot(scheme + "-" + fmt.Sprint(width) + "-" + strings.Trim(path, "/"))
+			}
+			b.do(chromedp.Navigate(b.url+"/"), chromedp.WaitVisible(".items a"), chromedp.Click(".items a"), chromedp.WaitVisible("#request"), chromedp.WaitEnabled("[data-answer=approve]"))
+			b.shot(scheme + "-" + fmt.Sprint(width) + "-request")
+			b.do(chromedp.KeyEvent("a"), chromedp.WaitVisible("#always"))
+			b.sees("settles")
+			b.shot(scheme + "-" + fmt.Sprint(width) + "-always")
+		}
+	}
 }

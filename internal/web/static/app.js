@@ -260,17 +260,18 @@ async function bulk(answer) {
 // --- one request -------------------------------------------------------------------------------------
 
 const current = () => $("#request");
+const answerButtons = ".answers button, .further button, dialog [data-give]";
 let armed = 0, busy = false, undoable;
 
 // Buttons work half a second after the layout last changed, so that no click or key that was meant for
 // something else answers.
 function arm() {
   armed = performance.now() + 500;
-  for (const b of $$(".answers button, dialog [data-give]")) b.disabled = true;
+  for (const b of $$(answerButtons)) b.disabled = true;
   clearTimeout(arm.timer);
   arm.timer = setTimeout(() => {
     if (busy || current()?.dataset.over) return;
-    for (const b of $$(".answers button, dialog [data-give]")) b.disabled = b.dataset.needsAll === "true" && !whole();
+    for (const b of $$(answerButtons)) b.disabled = b.dataset.needsAll === "true" && !whole();
   }, 500);
 }
 const isArmed = () => performance.now() >= armed && !busy && current() && !current().dataset.over;
@@ -283,7 +284,7 @@ async function showRequest(id, all) {
   ages(a);
   busy = false;
   for (const b of $$("[data-do=session],[data-do=always]", a)) b.dataset.needsAll = "true";
-  for (const b of $$(".answers button", a)) b.onclick = () => isArmed() && press(b);
+  for (const b of $$(".answers button, .further button", a)) b.onclick = () => isArmed() && press(b);
   $("[data-do=whole]", a)?.addEventListener("click", () => showRequest(id, true));
   for (const d of $$("dialog", a)) prepare(d);
   for (const link of $$("[data-keys]", a)) link.onclick = (e) => { e.preventDefault(); step(link.dataset.keys === "j" ? 1 : -1); };
@@ -371,7 +372,7 @@ function fromDialog(what, d) {
 async function answer(body, dialog) {
   const a = current();
   busy = true;
-  for (const b of $$(".answers button, dialog [data-give]")) b.disabled = true;
+  for (const b of $$(answerButtons)) b.disabled = true;
   try {
     const { answer: digest } = await give({ id: a.dataset.id, fingerprint: a.dataset.fingerprint, view: a.dataset.view, etag: a.dataset.etag }, body);
     dialog?.close();
@@ -418,7 +419,7 @@ async function give(r, body) {
 function over(how) {
   const a = current();
   a.dataset.over = "yes";
-  for (const b of $$(".answers button, dialog [data-give]", a)) b.disabled = true;
+  for (const b of $$(answerButtons, a)) b.disabled = true;
   for (const d of $$("dialog[open]", a)) d.close();
   said(`This needs no answer any more: ${how}.`);
 }
