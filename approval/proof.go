@@ -40,16 +40,18 @@ type Statement struct {
 	Nonce       string        `json:"nonce"`
 }
 
-// A Proof shows that the holder of a key made a statement.
+// A Proof shows that the holder of a key made a statement. It has all that somebody needs to check it
+// later, but for whose key it was.
 type Proof struct {
 	Credential string `json:"credential"`
-	Statement  string `json:"statement"` // the bytes that were signed, which are JSON
+	Public     []byte `json:"public,omitempty"` // the key's public half
+	Statement  string `json:"statement"`        // the bytes that were signed, which are JSON
 	Signature  []byte `json:"signature"`
 }
 
-// A ProofVerifier reports why a proof's signature is not that of a credential that may answer at
+// A ProofVerifier reports why a proof's signature is not that of a credential that could answer at
 // that time. What the statement says is checked by the gate.
-type ProofVerifier func(ctx context.Context, p Proof, now time.Time) error
+type ProofVerifier func(ctx context.Context, p Proof, at time.Time) error
 
 // maxNonce bounds what somebody may put there.
 const maxNonce = 100
@@ -113,9 +115,9 @@ func (r *Request) ViewDigest(ctx context.Context) (policy.Digest, error) {
 }
 
 // CheckProof reports why the decision's proof does not prove it: the statement must say all that the
-// decision does and no more, about this request and what it shows, and not have expired. The
-// signature is the verifier's matter.
-func (r *Request) CheckProof(ctx context.Context, d Decision, now time.Time) error {
+// decision does and no more, about this request and what it shows, and not have expired when the answer
+// was given; a run that was put aside takes it much later. The signature is the verifier's matter.
+func (r *Request) CheckProof(ctx context.Context, d Decision, at time.Time) error {
 	if d.Proof == nil {
 		return fmt.Errorf("%w: it has no signature", ErrUnproven)
 	}
@@ -123,7 +125,7 @@ func (r *Request) CheckProof(ctx context.Context, d Decision, now time.Time) err
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrUnproven, err)
 	}
-	if expires := time.Unix(s.Expires, 0); !now.Before(expires) {
+	if expires := time.Unix(s.Expires, 0); !at.Before(expires) {
 		return fmt.Errorf("%w: what was signed expired at %s", ErrUnproven, expires.UTC().Format(time.RFC3339))
 	}
 	if d.Fingerprint != r.Fingerprint {
@@ -147,14 +149,17 @@ func (g *Gate) proven(ctx context.Context, r *Request, d *Decision) error {
 	if d.Proof == nil && !d.needsProof() {
 		return nil
 	}
-	now := g.cfg.Clock()
-	if err := r.CheckProof(ctx, *d, now); err != nil {
+	at := g.cfg.Clock()
+	if !d.At.IsZero() && d.At.Before(at) {
+		at = d.At
+	}
+	if err := r.CheckProof(ctx, *d, at); err != nil {
 		return err
 	}
 	if g.cfg.Proofs == nil {
 		return fmt.Errorf("%w: this gate knows no keys", ErrUnproven)
 	}
-	return safely("verifying the signature", func() error { return g.cfg.Proofs(ctx, *d.Proof, now) })
+	return safely("verifying the signature", func() error { return g.cfg.Proofs(ctx, *d.Proof, at) })
 }
 
 // needsProof reports whether an answer counts only with a proof: what comes over HTTP may come from

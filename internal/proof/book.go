@@ -11,15 +11,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/assent-dev/assent/store/sessions"
 )
 
 // A Kept is where keys and tokens lie: the store.
 type Kept interface {
 	Preferences(ctx context.Context, prefix string) (map[string]string, error)
 	SetPreference(ctx context.Context, name, value string) error
-	Sessions(ctx context.Context) ([]sessions.Session, error)
 }
 
 // A Book has the keys that answers may be signed with, and the tokens of the API. It is safe for
@@ -34,67 +31,59 @@ const (
 	tokenPrefix = "token/"
 )
 
-// AddKey lets a key answer as long as its session, that of the page it was made for, is alive. So
-// nobody who takes the page's place afterwards can use what a browser still has.
+// AddKey lets a key answer at the server of its session.
 func (b *Book) AddKey(ctx context.Context, key Key) (id string, err error) {
 	if _, err := ParseKey(key.Public); err != nil {
 		return "", err
 	}
-	if key.Session == "" {
-		return "", errors.New("a key belongs to a session")
+	if key.Session == "" || key.Created.IsZero() {
+		return "", errors.New("a key belongs to a session, and has a beginning")
 	}
 	id = ID(key.Public)
 	return id, b.put(ctx, keyPrefix+id, key)
 }
 
-// Keys returns the keys that may answer, by their ids, and forgets those whose session has ended.
+// Keys returns all keys that are kept, by their ids.
 func (b *Book) Keys(ctx context.Context) (map[string]Key, error) {
-	all, err := read[Key](ctx, b.kept, keyPrefix)
-	if err != nil {
-		return nil, err
-	}
-	alive, err := b.alive(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for id, key := range all {
-		if alive[key.Session] {
-			continue
-		}
-		delete(all, id)
-		if err := b.RevokeKey(ctx, id); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
+	return read[Key](ctx, b.kept, keyPrefix)
 }
 
-// Key implements [Directory]. It writes nothing: gates ask it before a call runs.
+// Key implements [Directory].
 func (b *Book) Key(ctx context.Context, id string) (Key, bool, error) {
 	all, err := read[Key](ctx, b.kept, keyPrefix+id)
-	if err != nil {
-		return Key{}, false, err
-	}
 	key, ok := all[""]
-	if !ok {
-		return Key{}, false, nil
-	}
-	alive, err := b.alive(ctx)
-	return key, err == nil && alive[key.Session], err
+	return key, ok, err
 }
 
-// RevokeKey ends a key; one that is not there is no error.
-func (b *Book) RevokeKey(ctx context.Context, id string) error {
-	return b.kept.SetPreference(ctx, keyPrefix+id, "")
+// Live returns a key that can sign for a session now.
+func (b *Book) Live(ctx context.Context, id, session string, now time.Time) (Key, bool, error) {
+	key, ok, err := b.Key(ctx, id)
+	return key, ok && key.Session == session && key.holds(now), err
 }
 
-func (b *Book) alive(ctx context.Context) (map[string]bool, error) {
-	all, err := b.kept.Sessions(ctx)
-	out := map[string]bool{}
-	for _, s := range all {
-		out[s.ID] = s.Kind == sessions.KindInbox
+// keepKeys is how long a key is kept after its end, for answers that were given before and are taken late.
+const keepKeys = 90 * 24 * time.Hour
+
+// EndKeys ends a key, or with "" all of a session; what was signed before still counts. Keys that ended
+// long ago are forgotten.
+func (b *Book) EndKeys(ctx context.Context, id, session string, now time.Time) error {
+	all, err := b.Keys(ctx)
+	if err != nil {
+		return err
 	}
-	return out, err
+	for name, key := range all {
+		switch {
+		case now.Sub(key.Created) > keepKeys:
+			err = b.kept.SetPreference(ctx, keyPrefix+name, "")
+		case key.Ended.IsZero() && (name == id || id == "" && key.Session == session):
+			key.Ended = now
+			err = b.put(ctx, keyPrefix+name, key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A Right is what a token may be used for. There is none for approving.

@@ -1,6 +1,7 @@
 package proof
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -22,13 +23,24 @@ type Key struct {
 	// Public is a P-256 key, as the DER of a SubjectPublicKeyInfo.
 	Public  []byte    `json:"public"`
 	Created time.Time `json:"created"`
-	// Session is that of the page which it was made for; the key ends with it.
+	// Session is that of the server which let it in; no other takes it.
 	Session string `json:"session"`
+	// Ended is when it stopped to count: with its server, or because somebody revoked it. A server that
+	// was killed could not say so; then it is [KeyLife] after it was made.
+	Ended time.Time `json:"ended,omitzero"`
+}
+
+// KeyLife is how long a key counts at most.
+const KeyLife = 24 * time.Hour
+
+// holds reports whether the key could answer at that time.
+func (k Key) holds(at time.Time) bool {
+	return !at.Before(k.Created) && at.Before(k.Created.Add(KeyLife)) && (k.Ended.IsZero() || at.Before(k.Ended))
 }
 
 // Why a proof does not hold; match with [errors.Is].
 var (
-	ErrUnknownKey   = errors.New("the key is not one that may answer, or it was revoked")
+	ErrUnknownKey   = errors.New("the key is not one that may answer, or no longer")
 	ErrBadSignature = errors.New("the signature does not fit")
 )
 
@@ -80,17 +92,17 @@ func Verify(public, message, signature []byte) error {
 	return nil
 }
 
-// A Directory finds a key by its id. One that is not there, or was revoked, is not ok.
+// A Directory finds a key by its id.
 type Directory func(ctx context.Context, id string) (key Key, ok bool, err error)
 
 // Verifier returns what a gate verifies answers with. A directory that fails refuses.
 func Verifier(keys Directory) approval.ProofVerifier {
-	return func(ctx context.Context, p approval.Proof, _ time.Time) error {
+	return func(ctx context.Context, p approval.Proof, at time.Time) error {
 		key, ok, err := keys(ctx, p.Credential)
 		switch {
 		case err != nil:
 			return fmt.Errorf("reading the keys: %w", err)
-		case !ok || ID(key.Public) != p.Credential:
+		case !ok || ID(key.Public) != p.Credential || !bytes.Equal(key.Public, p.Public) || !key.holds(at):
 			return ErrUnknownKey
 		}
 		return Verify(key.Public, Answer(p.Statement), p.Signature)

@@ -65,7 +65,7 @@ func (s signer) signed(t *testing.T, r *approval.Request, d approval.Decision, u
 		t.Fatal(err)
 	}
 	d.By = policy.Who{User: "ann", Via: policy.ViaBrowser}
-	d.Proof = &approval.Proof{Credential: proof.ID(s.public), Statement: string(text), Signature: s.sign(t, proof.Answer(string(text)))}
+	d.Proof = &approval.Proof{Credential: proof.ID(s.public), Public: s.public, Statement: string(text), Signature: s.sign(t, proof.Answer(string(text)))}
 	return d
 }
 
@@ -74,7 +74,7 @@ func gateFor(t *testing.T, s signer) (*approval.Batch, *approval.Request, *appro
 	t.Helper()
 	clock := new(approvaltest.Clock)
 	keys := func(_ context.Context, id string) (proof.Key, bool, error) {
-		return proof.Key{Public: s.public, Session: "inbox"}, id == proof.ID(s.public), nil
+		return proof.Key{Public: s.public, Session: "inbox", Created: clock.Now().Add(-time.Hour)}, id == proof.ID(s.public), nil
 	}
 	gate, err := approval.New(approval.Config{Preparer: approvaltest.NewTools("send"), Clock: clock.Now, NewID: approvaltest.IDs(),
 		Rules: approval.NewMemory(0), Proofs: proof.Verifier(keys)})

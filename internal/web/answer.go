@@ -83,6 +83,8 @@ func (s *Server) give(ctx context.Context, who caller, in *answerInput) (*answer
 			return nil, fail(err)
 		}
 	}
+	d.At = s.cfg.Clock()
+	out.Body.Answer = d.Digest().String()
 	if err := s.cfg.Desk.Resolve(ctx, d); err != nil {
 		if s.given(ctx, &d) {
 			return out, nil
@@ -101,6 +103,7 @@ func (s *Server) proven(ctx context.Context, who caller, r *approval.Request, d 
 	if d.Proof.Credential != who.key {
 		return errors.Join(approval.ErrUnproven, errors.New("another key signed the answer than the call"))
 	}
+	d.Proof.Public = who.public
 	return proof.Verifier(s.cfg.Book.Key)(ctx, *d.Proof, s.cfg.Clock())
 }
 

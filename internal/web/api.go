@@ -175,6 +175,7 @@ func (s *Server) listRequests(ctx context.Context, in *listInput) (*listOutput, 
 	if err := s.cfg.Desk.Err(); err != nil {
 		return nil, huma.Error503ServiceUnavailable("the store cannot be read", err)
 	}
+	s.feed.look(ctx) // a list is never older than what its caller knows
 	items, event := s.feed.list()
 	out := &listOutput{ETag: `"` + event + `"`}
 	out.Body.Total, out.Body.Event, out.Body.Requests = len(items), event, []Item{}
@@ -304,7 +305,9 @@ func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error)
 	out := &keysOutput{}
 	out.Body.Keys = []KeyDetail{}
 	for id, k := range keys {
-		out.Body.Keys = append(out.Body.Keys, KeyDetail{id, k.Name, k.Created, id == callerOf(ctx).key})
+		if k.Session == s.cfg.Session && k.Ended.IsZero() {
+			out.Body.Keys = append(out.Body.Keys, KeyDetail{id, k.Name, k.Created, id == callerOf(ctx).key})
+		}
 	}
 	slices.SortFunc(out.Body.Keys, func(a, b KeyDetail) int { return a.Created.Compare(b.Created) })
 	return out, nil
@@ -314,7 +317,7 @@ func (s *Server) revokeKey(ctx context.Context, in *idInput) (*struct{}, error) 
 	if err := byPerson(ctx); err != nil {
 		return nil, err
 	}
-	return nil, s.cfg.Book.RevokeKey(ctx, in.ID)
+	return nil, s.cfg.Book.EndKeys(ctx, in.ID, "", s.cfg.Clock())
 }
 
 // letIn lets a browser in that has the code of a link. It is the only call that needs no key.

@@ -293,7 +293,7 @@ var attacks = []attack{
 		return !ok(a.send("POST", "/api/v1/keys", body, http.Header{"Content-Type": {"application/json"}, "Origin": {a.server.URL()}}))
 	}},
 	{"a revoked browser", func(a *attempt) bool {
-		if err := a.book.RevokeKey(a.t.Context(), a.person.id); err != nil {
+		if err := a.book.EndKeys(a.t.Context(), a.person.id, "", time.Now()); err != nil {
 			a.t.Fatal(err)
 		}
 		return ok(a.person.answer(a.request, a.statement(func(*approval.Statement) {})))
@@ -304,13 +304,20 @@ var attacks = []attack{
 			a.t.Fatal(err)
 		}
 		private, public := newKey(a.t)
-		id := must(a.book.AddKey(a.t.Context(), proof.Key{Public: public, Session: other.Session()}))
+		id := must(a.book.AddKey(a.t.Context(), proof.Key{Public: public, Session: other.Session(), Created: time.Now().Add(-time.Hour)}))
+		b := &browser{a.house, id, private}
+		if ok(b.answer(a.request, b.signed(a.request, a.request.Approve("")))) { // at this server
+			return true
+		}
+		if err := a.book.EndKeys(a.t.Context(), "", other.Session(), time.Now().Add(-time.Minute)); err != nil {
+			a.t.Fatal(err)
+		}
 		if err := other.Close(); err != nil {
 			a.t.Fatal(err)
 		}
 		d := a.request.Approve("")
-		b := &browser{a.house, id, private}
 		d.By, d.Proof = policy.Who{Via: policy.ViaBrowser}, new(b.signed(a.request, d)["proof"].(approval.Proof))
+		d.Proof.Public = public
 		_ = a.store.Answer(a.t.Context(), d) // into the store, past the server
 		return false                         // whether it ran is looked at below
 	}},

@@ -21,6 +21,7 @@ import (
 // A caller is who calls the API: a person's browser, or a program with a token.
 type caller struct {
 	key    string      // the id of the browser's key
+	public []byte      // its public half
 	token  proof.Token // if it has no key
 	secret string      // the token's
 	holder string      // the name of either
@@ -108,8 +109,8 @@ func (s *Server) browser(r *http.Request, text string, body []byte) (caller, err
 	if err != nil {
 		return caller{}, errCaller
 	}
-	key, ok, err := s.cfg.Book.Key(r.Context(), id)
-	if err != nil || !ok || key.Session != s.cfg.Session {
+	key, ok, err := s.cfg.Book.Live(r.Context(), id, s.cfg.Session, s.cfg.Clock())
+	if err != nil || !ok {
 		return caller{}, cmpErr(err, errors.New("this browser was not let in, or no longer is: open a new link"))
 	}
 	if err := proof.Verify(key.Public, callText(r, at, nonce, body), signature); err != nil {
@@ -123,7 +124,7 @@ func (s *Server) browser(r *http.Request, text string, body []byte) (caller, err
 	if !s.nonces.first(id+"."+nonce, now) {
 		return caller{}, errors.New("this call was made already")
 	}
-	return caller{key: id, holder: key.Name}, nil
+	return caller{key: id, public: key.Public, holder: key.Name}, nil
 }
 
 // callText is what a browser signs for a call.
@@ -165,6 +166,6 @@ func (s *Server) still(ctx context.Context) bool {
 		_, ok, err := s.cfg.Book.Token(ctx, c.secret, s.cfg.Clock())
 		return ok && err == nil
 	}
-	_, ok, err := s.cfg.Book.Key(ctx, c.key)
+	_, ok, err := s.cfg.Book.Live(ctx, c.key, s.cfg.Session, s.cfg.Clock())
 	return ok && err == nil
 }

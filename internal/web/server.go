@@ -156,7 +156,7 @@ func (s *Server) Close() error {
 	s.stop()
 	err := s.http.Close()
 	s.done.Wait()
-	return err
+	return errors.Join(err, s.cfg.Book.EndKeys(context.Background(), "", s.cfg.Session, s.cfg.Clock()))
 }
 
 // A peerKey finds the check of a connection in its context.

@@ -58,7 +58,7 @@ func newHouse(t *testing.T, change ...func(*web.Config)) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close() })
-	h := &house{t: t, store: s, book: proof.NewBook(s), tools: approvaltest.NewTools("send", "mail"), in: in}
+	h := &house{t: t, store: s, book: proof.NewBook(s), in: in}
 	cfg := web.Config{Desk: desk{in}, Book: h.book, Session: in.Session(), Who: policy.Who{User: "ann", Host: "desk"}}
 	for _, c := range change {
 		c(&cfg)
@@ -67,12 +67,20 @@ func newHouse(t *testing.T, change ...func(*web.Config)) *house {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { h.server.Close() })
-	h.gate, err = approval.New(approval.Config{Preparer: h.tools, Clock: time.Now, NewID: rand.Text, Session: "s", Approver: approval.Queue(s),
-		Requests: s, Rules: s, Recorder: s, Proofs: proof.Verifier(h.book.Key)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h.newGate()
 	return h
+}
+
+// newGate makes the gate that asks.
+func (h *house) newGate() {
+	h.t.Helper()
+	h.tools = approvaltest.NewTools("send", "mail")
+	var err error
+	h.gate, err = approval.New(approval.Config{Preparer: h.tools, Clock: time.Now, NewID: rand.Text, Session: "s",
+		Approver: approval.Queue(h.store), Requests: h.store, Rules: h.store, Recorder: h.store, Proofs: proof.Verifier(h.book.Key)})
+	if err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // asks begins a call that waits, and returns its request and where its outcome comes.
