@@ -31,12 +31,16 @@ func approveCmd() *cobra.Command {
 	var flags answerFlags
 	c := flags.command(&cobra.Command{
 		Use:   "approve ID",
-		Short: "Say yes to a question that waits",
-		Long: "approve lets exactly the call run that 'assent pending ID' shows, once. With --session its acts\n" +
-			"pass for the rest of the session, with --always a rule is kept.\n\n" +
-			"With --args it runs with other arguments. What it would do then is shown and asked about;\n" +
-			"without a terminal look at it with 'assent pending ID --args JSON' and give the fingerprint\n" +
-			"that is printed there as --expect.",
+		Short: "Approve a pending request",
+		Long: "approve lets the call that 'assent pending ID' shows run once. With --session the same acts are\n" +
+			"approved for the rest of the session; with --always a rule is saved.\n" +
+			"\n" +
+			"With --args the call runs with other arguments. assent shows what it would do then, and asks. Without\n" +
+			"a terminal, look at it first with 'assent pending ID --args JSON' and pass the fingerprint that is\n" +
+			"printed there as --expect.",
+		Example: "  assent approve 7fq2\n" +
+			"  assent approve 7fq2 --note \"only this once\"\n" +
+			"  assent approve 7fq2 --always",
 	}, (*approval.Request).Approve)
 	c.Flags().StringVar(&flags.args, "args", "", "approve with these arguments instead, as JSON")
 	c.Flags().StringVar(&flags.expect, "expect", "",
@@ -48,9 +52,11 @@ func denyCmd() *cobra.Command {
 	var flags answerFlags
 	return flags.command(&cobra.Command{
 		Use:   "deny ID",
-		Short: "Say no to a question that waits",
-		Long: "deny refuses the call; the note reaches the model. With --session or --always the no is kept\n" +
-			"for its acts.",
+		Short: "Deny a pending request",
+		Long: "deny refuses the call and passes the note to the model. With --session or --always the same acts\n" +
+			"are denied from now on without a question.",
+		Example: "  assent deny 7fq2 --note \"use the staging project\"\n" +
+			"  assent deny 7fq2 --always",
 	}, (*approval.Request).Deny)
 }
 

@@ -19,10 +19,11 @@ func chatCmd() *cobra.Command {
 	var flags runFlags
 	c := &cobra.Command{
 		Use:   "chat WORKER",
-		Short: "Talk with an agent, and be asked before its tools act",
-		Long: "chat reads messages, a line each, and gives them to a worker one after another. It is one\n" +
-			"session: what you grant for the session holds until the chat ends. The end of input (Ctrl-D)\n" +
-			"or /quit ends it.",
+		Short: "Talk with an agent, and approve what its tools do",
+		Long: "chat reads messages and passes them to a worker one after another. A chat is one session: what you\n" +
+			"approve for the session holds until the chat ends. End it with Ctrl-D or /quit.",
+		Example: "  assent chat notes\n" +
+			"  assent chat --model anthropic:NAME notes.worker",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return flags.chat(c, args[0]) },
 	}

@@ -17,13 +17,15 @@ func checkCmd() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "check [FILE…]",
-		Short: "Find what is wrong with a worker, a policy or a config file",
-		Long: "check reports all problems of a file at once: unknown keys, rules that can never apply,\n" +
-			"tools that do not exist, two names for one folder that differ, examples under expect: that\n" +
-			"come out otherwise, what allows more than it seems to, and what would keep a run from\n" +
-			"starting. It runs nothing. It ends with status 1 if it found anything.\n" +
-			"Without a file it is about the project's .assent/policy.yaml.",
-		Example: "  assent check notes.worker\n  assent check .assent/policy.yaml",
+		Short: "Check a worker, policy or config file for mistakes",
+		Long: "check reports the problems of a file in one go: unknown keys, rules that can never apply, tools that\n" +
+			"do not exist, two names for one folder with different approvals, examples under expect: that turn out\n" +
+			"differently, settings that allow more than they seem to, and anything that would keep a run from\n" +
+			"starting. It runs nothing. It exits with status 1 if it finds a problem. Without a file it checks the\n" +
+			"project's .assent/policy.yaml.",
+		Example: "  assent check\n" +
+			"  assent check notes.worker\n" +
+			"  assent check .assent/policy.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			order, err := setup.OrderHere("", "")
 			if err != nil {
@@ -63,7 +65,7 @@ func checkCmd() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	c.Flags().StringVar(&kind, "as", "", "what the file is: worker, policy or config (default: found out)")
+	c.Flags().StringVar(&kind, "as", "", "the kind of file: worker, policy or config (default: detected)")
 	return c
 }
 

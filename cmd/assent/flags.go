@@ -33,10 +33,10 @@ type askFlags struct {
 
 func (f *askFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.approveAll, "approve-all", false,
-		"run whatever would be asked, except what only a person may answer")
+		"approve whatever would be asked, except what only a person may answer")
 	c.Flags().BoolVar(&f.strict, "strict", false, "refuse whatever would be asked")
 	c.Flags().DurationVar(&f.askTimeout, "ask-timeout", 0,
-		"turn silence into a denial after this time, such as 5m (default: no timeout)")
+		"deny a request that has no answer after this time, such as 5m (default: no timeout)")
 }
 
 // registerOnDeny adds the flag of what goes on after a denial; a single call does not.
@@ -83,11 +83,11 @@ type workFlags struct {
 func (f *workFlags) register(c *cobra.Command) {
 	f.askFlags.register(c)
 	f.storeFlags.register(c)
-	c.Flags().StringVarP(&f.config, "config", "c", "", "a policy in place of your own config and what is found")
+	c.Flags().StringVarP(&f.config, "config", "c", "", "use this policy instead of your config and the project's policy")
 	c.Flags().StringVar(&f.ask, "ask", "terminal",
-		"who is asked: terminal, or inbox for whoever answers in another process")
+		"where to ask: terminal or inbox")
 	c.Flags().StringArrayVar(&f.set, "set", nil,
-		"another value for a key of the worker, as KEY.PATH=VALUE; may be repeated")
+		"override a key of the worker: KEY.PATH=VALUE; may be repeated")
 }
 
 func (f *workFlags) check(c *cobra.Command) error {

@@ -18,16 +18,19 @@ func pendingCmd() *cobra.Command {
 	var f pendingFlags
 	c := &cobra.Command{
 		Use:   "pending [ID]",
-		Short: "See what waits for an answer",
-		Long: "pending lists the questions that wait, of all runs. With an id it shows one in full: what\n" +
-			"would happen, and why it is asked. With --args it shows what would happen with other\n" +
-			"arguments, for a run that was put aside.",
+		Short: "List the requests that wait for an answer",
+		Long: "pending lists the waiting requests of all runs. With an id it shows one of them in full: what would\n" +
+			"happen and why it is asked. With --args it shows what would happen with other arguments, for a run\n" +
+			"that was deferred.",
+		Example: "  assent pending\n" +
+			"  assent pending 7fq2\n" +
+			"  assent pending 7fq2 --args '{\"path\": \"notes/a.md\"}'",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.show(c, args) },
 	}
 	f.register(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().StringVar(&f.args, "args", "", "show the question as it would be with these arguments, as JSON")
+	c.Flags().StringVar(&f.args, "args", "", "show the request as it would be with these arguments (JSON)")
 	return c
 }
 

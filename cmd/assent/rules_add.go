@@ -28,10 +28,9 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 	var add addFlags
 	c := &cobra.Command{
 		Use:   "add RULE",
-		Short: "Keep a rule",
-		Long: "add keeps a rule from now on, in every process that is running already too. It says what\n" +
-			"the rule means for those that are there, and refuses one that is empty, malformed or there\n" +
-			"already, and one too many.",
+		Short: "Save a rule",
+		Long: "add saves a rule; it holds at once, also in programs that are already running. It says how the new\n" +
+			"rule relates to the existing ones, and refuses a rule that is empty, malformed or already saved.",
 		Example: "  assent rules add 'allow shell(git status)'\n" +
 			"  assent rules add 'deny shell(git push)' --because 'use the staging project'\n" +
 			"  assent rules add 'allow write_file(drafts/**)' --expires 30d --note 'for the report'",
@@ -39,10 +38,10 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return addRule(c, flags, add, strings.Join(args, " ")) },
 	}
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
-	c.Flags().StringVar(&add.note, "note", "", "a remark for yourself")
-	c.Flags().StringVar(&add.expires, "expires", "", "when it ends: 12h, 30d, 2026-12-31, or a time")
-	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "keep it although it allows nearly everything")
-	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it is about more known tools than this")
+	c.Flags().StringVar(&add.note, "note", "", "a note for yourself")
+	c.Flags().StringVar(&add.expires, "expires", "", "when it expires: 12h, 30d, 2026-12-31, or a time")
+	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "save it although it allows nearly everything")
+	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it covers more than this many known tools")
 	return c
 }
 

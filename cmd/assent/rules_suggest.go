@@ -31,16 +31,19 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 	var sf suggestFlags
 	c := &cobra.Command{
 		Use:   "suggest",
-		Short: "Propose rules from what was approved again and again",
-		Long: "suggest looks through the audit log for the smallest rules that would have answered repeated\n" +
-			"approvals, and says of each how many prompts it would have saved. None would have let through\n" +
-			"anything that was denied. At a terminal a key keeps one; elsewhere --apply does.",
+		Short: "Suggest rules for what you approve again and again",
+		Long: "suggest searches the audit log for the smallest rules that would have answered repeated approvals, and\n" +
+			"says how many questions each would have saved. None of them would have allowed anything that you\n" +
+			"denied. At a terminal, press a key to save one; elsewhere use --apply.",
+		Example: "  assent rules suggest\n" +
+			"  assent rules suggest --since 30d --min 5\n" +
+			"  assent rules suggest --apply 1",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return suggestRules(c, flags, sf) },
 	}
-	c.Flags().IntVar(&sf.Min, "min", rulebook.DefaultSuggestMin, "how many prompts a rule must have answered")
-	c.Flags().IntVar(&sf.Most, "limit", 10, "print at most so many, the best first; 0 for all")
-	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
+	c.Flags().IntVar(&sf.Min, "min", rulebook.DefaultSuggestMin, "how many questions a rule must have answered")
+	c.Flags().IntVar(&sf.Most, "limit", 10, "how many to print, best first; 0 means all")
+	c.Flags().IntVar(&sf.apply, "apply", 0, "save the suggestion with this number")
 	policyFlag(c, &sf.policy)
 	registerFilter(c, &sf.filter)
 	return c
