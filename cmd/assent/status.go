@@ -5,6 +5,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/install"
+	"github.com/assent-dev/assent/internal/health"
 )
 
 func statusCmd() *cobra.Command {
@@ -28,7 +29,7 @@ func statusCmd() *cobra.Command {
 					return asUsage(c, err)
 				}
 			}
-			s, err := install.Status(c.Context(), k.state, named)
+			s, err := health.Now(c.Context(), k.state, thisBuild().Version, named)
 			if err != nil {
 				return err
 			}

@@ -252,6 +252,12 @@ var table = map[string]line{
 		outside: []string{system},
 	},
 	"internal/starter": {},
+	"internal/health": {
+		inside: to("approval internal/agents internal/agents/hook internal/agents/install internal/agents/settings " +
+			"internal/check internal/config internal/setup internal/setup/open policy present sandbox sandbox/detect " +
+			"store store/sessions terminal tool/shell/runner"),
+		outside: []string{system},
+	},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
@@ -308,6 +314,7 @@ var (
 		"pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
+		"mvdan.cc/sh/v3",
 	}
 )
 
