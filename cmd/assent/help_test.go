@@ -11,23 +11,12 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// visible are the commands that help shows, the root first.
-func visible(c *cobra.Command) []*cobra.Command {
-	all := []*cobra.Command{c}
-	for _, sub := range c.Commands() {
-		if !sub.Hidden {
-			all = append(all, visible(sub)...)
-		}
-	}
-	return all
-}
-
 // Every command has an example that the command line takes, and a description that fits a line of
 // the list.
 func TestHelp_EveryCommandHasExamples(t *testing.T) {
 	root := rootCmd()
 	root.InitDefaultVersionFlag()
-	for _, c := range visible(root) {
+	for _, c := range shownCommands(root) {
 		path := c.CommandPath()
 		switch {
 		case c.Example == "":
@@ -87,7 +76,7 @@ func exampleParses(argv []string) (path string, err error) {
 	root.InitDefaultVersionFlag()
 	root.SetOut(io.Discard)
 	root.SetErr(io.Discard)
-	for _, c := range visible(root) {
+	for _, c := range shownCommands(root) {
 		c.RunE = func(c *cobra.Command, _ []string) error { path = c.CommandPath(); return nil }
 		c.Run = nil
 	}
