@@ -75,3 +75,17 @@ func TestDoctor_DiskIsFull(t *testing.T) {
 		}
 	}
 }
+
+func TestStatus_RulesByScope(t *testing.T) {
+	now := time.Now()
+	on := policy.Rule{Enabled: true}
+	here, elsewhere, old := on, on, on
+	here.Project, elsewhere.Project, old.Expires = "/p", "/q", now.Add(-time.Hour)
+	got := countRules([]policy.Rule{on, here, here, elsewhere, old, {}}, "/p", now)
+	if want := (Rules{Everywhere: 1, Here: 2, Elsewhere: 1, Disabled: 2}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if text := got.text(); text != "1 everywhere, 2 for this project, 1 for other projects; 2 disabled or expired" {
+		t.Error(text)
+	}
+}

@@ -173,19 +173,23 @@ func (s *Status) kept(ctx context.Context, of *setup.Setup) error {
 	if err != nil {
 		return err
 	}
-	s.Rules = countRules(rules.Rules(), of, time.Now())
+	s.Rules = countRules(rules.Rules(), of.Scope, time.Now())
 	s.Today, err = today(ctx, kept, time.Now())
 	return err
 }
 
-// countRules counts rules by where they apply.
-func countRules(rules []policy.Rule, _ *setup.Setup, now time.Time) (out Rules) {
+// countRules counts rules by where they apply, seen from a project.
+func countRules(rules []policy.Rule, project string, now time.Time) (out Rules) {
 	for _, r := range rules {
 		switch {
 		case !r.Enabled || !r.Expires.IsZero() && !now.Before(r.Expires):
 			out.Disabled++
-		default:
+		case r.Project == "":
 			out.Everywhere++
+		case r.Project == project:
+			out.Here++
+		default:
+			out.Elsewhere++
 		}
 	}
 	return out
