@@ -56,8 +56,8 @@ install: build ## install the programs, manual pages and completions below PREFI
 release: ## archives for Linux and macOS with checksums in dist/, the same bytes for the same commit; set VERSION
 	@GO="$(GO)" VERSION="$(VERSION)" sh scripts/release.sh
 
-picture: build ## record a real run in a terminal and draw docs/race.svg
-	@$(GO) run ./internal/picture bin/assent docs/race.svg
+picture: $(BIN)/assent ## record a real run in a terminal and draw docs/race.svg
+	@$(GO) run ./internal/picture $(BIN)/assent docs/race.svg
 
 test: checks need units ## what every change must pass, in ten minutes on two cores
 	@echo "make test: all passed"

@@ -211,6 +211,7 @@ var table = map[string]line{
 	},
 	"internal/network": {inside: to("sandbox sandbox/stage tool tool/hosts"), outside: []string{"golang.org/x/net"}},
 	"internal/notify":  {inside: to("approval internal/redact present"), tests: to("policy")},
+	"internal/picture": {inside: to("internal/screen"), outside: []string{"github.com/creack/pty"}},
 	"internal/quiet": {
 		inside:  to("internal/explain"),
 		tests:   to("internal/setup internal/setup/open"),
