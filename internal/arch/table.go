@@ -149,6 +149,7 @@ var table = map[string]line{
 	},
 	"internal/agents/settings": {inside: to("internal/agents"), outside: []string{"github.com/BurntSushi/toml"}},
 	"internal/agents/staged":   {inside: to("policy present"), outside: []string{system}},
+	"internal/agents/words":    {inside: to("policy tool/shell/programs"), pure: true},
 	"internal/arch":            {},
 	"internal/auditview": {
 		inside:  to("approval audit internal/rulebook policy present store"),
