@@ -139,7 +139,7 @@ var table = map[string]line{
 		outside: []string{system},
 	},
 	"internal/agents/permissions": {
-		inside:  to("internal/agents internal/agents/settings"),
+		inside:  to("internal/agents internal/agents/settings internal/agents/words policy"),
 		outside: []string{"github.com/BurntSushi/toml", "mvdan.cc/sh/v3"},
 	},
 	"internal/agents/prompttool": {
