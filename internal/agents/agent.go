@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -59,16 +60,26 @@ var all = []*Agent{&claudeCode, &codex, &gemini, &cursor}
 // All returns the agents.
 func All() []*Agent { return all }
 
-// Named returns the agent of a name.
+// also are further names that people have for the agents.
+var also = map[string]string{
+	"claude": "claude-code", "claudecode": "claude-code", "claude code": "claude-code", "cc": "claude-code",
+	"openai-codex": "codex", "codex-cli": "codex", "gemini-cli": "gemini", "gemini cli": "gemini",
+	"cursor-agent": "cursor", "cursor-cli": "cursor",
+}
+
+// Named returns the agent of a name, which may be another one that people use: claude for claude-code.
 func Named(name string) (*Agent, error) {
+	known := strings.ToLower(name)
+	known = cmp.Or(also[known], known)
 	var names []string
 	for _, a := range all {
-		if a.Name == name {
+		if a.Name == known {
 			return a, nil
 		}
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("there is no agent %q; there is %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown agent %q: use %s or %s", name,
+		strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 }
 
 // Read reads what the agent says. The error names what is missing.

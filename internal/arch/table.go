@@ -162,8 +162,8 @@ var table = map[string]line{
 			"tool/shell/programs"),
 	},
 	"internal/config": {
-		inside: to("internal/canonical internal/realpath policy sandbox tool tool/command tool/hosts tool/roots " +
-			"tool/shell tool/shell/runner"),
+		inside: to("internal/agents/words internal/canonical internal/realpath policy sandbox tool tool/command " +
+			"tool/hosts tool/roots tool/shell tool/shell/runner"),
 		outside: []string{yamlModule, schemas},
 	},
 	"internal/corpus": {inside: to("internal/config internal/explain internal/toolbox policy tool")},
@@ -222,7 +222,8 @@ var table = map[string]line{
 	"internal/reexec":   {},
 	"internal/rounds":   {},
 	"internal/rulebook": {
-		inside: to("approval internal/config internal/explain policy present store tool/shell/programs"),
+		inside: to("approval internal/agents/words internal/config internal/explain policy present store " +
+			"tool/shell/programs"),
 	},
 	"internal/runs": {
 		inside: to("approval internal/config internal/crew internal/explain internal/model/providers " +

@@ -97,6 +97,9 @@ func (o *Options) path(t settings.Target, around settings.Surroundings) string {
 func (o *Options) Agents(args []string) ([]*agents.Agent, error) {
 	if len(args) > 0 {
 		a, err := agents.Named(args[0])
+		if err == nil && a.Name != args[0] {
+			fmt.Fprintf(o.Err, "read as: %s\n", a.Name)
+		}
 		return []*agents.Agent{a}, err
 	}
 	around, err := o.surroundings()

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 
@@ -136,6 +137,23 @@ func Rule(text string, home string) Reading {
 		return command(effect, bareCommand(rest))
 	}
 	return Reading{}
+}
+
+// Refuse is why a rule in the words of another agent is not taken where nobody would see how it is read, with the
+// spelling that works; nil for a rule of ours.
+func Refuse(text string) error {
+	r := Rule(text, "~")
+	var write []string
+	for _, rule := range r.Rules {
+		write = append(write, rule.String())
+	}
+	switch {
+	case len(write) > 0:
+		return fmt.Errorf("%q is how another agent says it; write %s", text, strings.Join(write, " and "))
+	case r.Missing != "":
+		return fmt.Errorf("%q is how another agent says it, and no rule can: %s", text, r.Missing)
+	}
+	return nil
 }
 
 // bareCommand has the words of a command stand for what begins with them, as in shell(git status).
