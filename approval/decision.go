@@ -42,6 +42,8 @@ type Remember struct {
 	For time.Duration `json:"for,omitempty"`
 	// Shared lets workers that are called from here use the grant too.
 	Shared bool `json:"shared,omitempty"`
+	// Everywhere has the rules hold in every project; otherwise they are for that of the call.
+	Everywhere bool `json:"everywhere,omitempty"`
 	// Rules are the rules to save with KeepAlways, in text form. Empty means
 	// those that the request offers for Reach. Together they must cover the
 	// call.

@@ -53,6 +53,8 @@ type Event struct {
 	At      time.Time `json:"at"`
 	Session string    `json:"session"`
 	Workers []string  `json:"workers,omitempty"`
+	// Project is the folder of the project that the call belongs to, if it is known.
+	Project string `json:"project,omitempty"`
 	// Folder is the folder that the call came from, if another agent runs it.
 	Folder    string   `json:"folder,omitempty"`
 	CallID    string   `json:"call"`
@@ -106,7 +108,7 @@ type Event struct {
 // event describes an outcome, with everything in it.
 func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	e := Event{
-		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, CallID: o.Call.ID,
+		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, Project: o.Call.Project, CallID: o.Call.ID,
 		Request: o.Request, Connector: o.Call.Connector, Tool: o.Call.Tool,
 		Arguments: o.Call.Arguments, ArgumentsDigest: policy.DigestOf(o.Call.Arguments),
 		Fingerprint: o.Fingerprint, State: o.State, Stage: o.Stage,
@@ -220,7 +222,7 @@ func (e Event) Keep(d Detail) Event {
 	case DetailNone:
 		e.Arguments, e.Note, e.Why, e.Error, e.Basis, e.Trace, e.ActData, e.Ran = nil, "", "", "", "", nil, nil, nil
 		e.Host, e.Port, e.Program = "", "", "" // the target of its act
-		e.Folder = ""
+		e.Folder, e.Project = "", ""
 		e.Acts = slices.Clone(e.Acts)
 		for i, a := range e.Acts {
 			e.Acts[i], _, _ = strings.Cut(a, "(")

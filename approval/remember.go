@@ -86,6 +86,9 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect p
 		if rule.Effect != effect {
 			return nil, fmt.Errorf("%w: the answer is to %s, the rule says %q", ErrInvalidDecision, effect, text)
 		}
+		if !d.Remember.Everywhere {
+			rule.Project = r.Call.Project
+		}
 		if policy.HasRule(all, rule, now) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,6 +162,7 @@ func afterApproval(s Stage) bool {
 // restore drafts what a saved entry is now.
 func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 	e.former = s.Former
+	s.Outcome.Call.Project = cmp.Or(b.gate.cfg.Project, s.Outcome.Call.Project)
 	if s.Outcome.State != policy.StatePending {
 		if s.Outcome.Stage == StageExecuting {
 			s.Outcome.Stage = StageUnknown

@@ -130,6 +130,29 @@ func findProject(cwd string) (string, error) {
 	}
 }
 
+// RepositoryTop is the top of the git repository that a folder lies in, without links; empty if
+// there is none. A repository that has the home folder in it is not one project.
+func RepositoryTop(dir string) string {
+	home, err := os.UserHomeDir()
+	if real, e := filepath.EvalSymlinks(home); err == nil && e == nil {
+		home = real
+	}
+	for ; dir != home && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// WorkerProject is the folder that a worker's file is about: workers lie in a folder of their own.
+func WorkerProject(folder string) string {
+	if filepath.Base(folder) == workersFolder {
+		return filepath.Dir(folder)
+	}
+	return folder
+}
+
 // StateFolder is where assent keeps its state: the folder that was named, or assent's own
 // below the XDG state folder.
 func StateFolder(named string) (string, error) {

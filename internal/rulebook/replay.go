@@ -35,7 +35,7 @@ func CaseFromRecord(r *approval.Record) (Case, bool) {
 	c := Case{
 		Seq: r.Seq,
 		Call: policy.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments,
-			Session: r.Session, Workers: r.Workers},
+			Session: r.Session, Workers: r.Workers, Project: r.Project},
 		Acts: r.ActData, State: r.State, Asked: !r.Requested.IsZero(),
 		// The rules of a file go by their place in it.
 		Fixed: r.Rule != "" && strings.HasSuffix(r.Basis, " at "+r.Rule),

@@ -189,7 +189,7 @@ func Preview(ctx context.Context, s *store.Store, run sessions.SavedRun, holds *
 	all.Recall(saved.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
 	all.Gate = func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-		return tool.Guard(approval.Config{Session: run.Session, Policy: rules, Rules: s, Grants: s}, tools...)
+		return tool.Guard(approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules, Rules: s, Grants: s}, tools...)
 	}
 	all.Model = noModel
 	m, err := all.Open(holds.Configuration)

@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +73,9 @@ type Setup struct {
 	*config.Configuration
 	Places Places
 	Dir    string
+	// Scope is the folder of the project that the calls belong to: of the rules that people keep,
+	// those for it hold here, and those for everywhere.
+	Scope string
 	// Person is the user's own config, whatever the operator named: how this person wants
 	// to be asked and told, and what is kept.
 	Person *config.User
@@ -104,6 +109,9 @@ func Resolve(ctx context.Context, o Order) (*Setup, error) {
 		return nil, err
 	}
 	var err error
+	if s.Scope, err = s.scope(); err != nil {
+		return nil, err
+	}
 	if o.Default {
 		lowest, err := s.lowest(ctx, o)
 		if err != nil {
@@ -113,6 +121,43 @@ func Resolve(ctx context.Context, o Order) (*Setup, error) {
 	}
 	s.Configuration, err = s.With(s.own(), !s.Untrusted)
 	return s, err
+}
+
+// scope is the folder of the policy that holds here, else of the project that the calls come from.
+// A worker belongs to the project that its file lies in.
+func (s *Setup) scope() (string, error) {
+	switch {
+	case s.File == nil:
+		return ProjectOf(s.Dir)
+	case s.File.Kind == config.WorkerFile:
+		return ProjectOf(config.WorkerProject(s.File.Folder))
+	}
+	return resolved(s.File.Folder)
+}
+
+// ProjectOf is the project that a folder belongs to: the folder of the policy that is found
+// there, else the top of the repository, else the folder itself; resolved.
+func ProjectOf(dir string) (string, error) {
+	policy, err := config.FindProject(dir)
+	switch {
+	case err != nil:
+		return "", err
+	case policy != "":
+		return resolved(filepath.Dir(filepath.Dir(policy)))
+	}
+	if dir, err = resolved(dir); err != nil {
+		return "", err
+	}
+	return cmp.Or(config.RepositoryTop(dir), dir), nil
+}
+
+// resolved is a folder as rules name it.
+func resolved(dir string) (string, error) {
+	dir, err := realpath.Resolve(dir)
+	if err != nil {
+		return "", fmt.Errorf("finding the project folder: %w", err)
+	}
+	return realpath.Case(dir), nil
 }
 
 // lowest is what holds where no file speaks: the careful default, or the quiet policy if the user

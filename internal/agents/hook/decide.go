@@ -180,7 +180,7 @@ func (d *evaluator) inboxOpen(ctx context.Context) (bool, error) {
 // gate returns a gate for the call, in front of what is kept.
 func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approval.Gate, error) {
 	return approval.New(approval.Config{
-		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Mode: d.setup.Mode(), Approver: approver,
+		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
 	})
 }

@@ -202,16 +202,17 @@ func (d *evaluator) shell(environ []string, denied func(context.Context, policy.
 
 // denied tells which acts are denied on their own, by a rule or for the agent's session.
 func (d *evaluator) denied(session string) func(context.Context, policy.Act) bool {
+	call := policy.Call{Session: session, Project: d.setup.Scope}
 	return func(ctx context.Context, act policy.Act) bool {
 		s, err := d.opened()
 		switch {
 		case err != nil:
 			return true
 		case s == nil: // nothing is kept yet, and nobody but a look goes on without a store
-			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(session, act, d.clock())
+			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(call, act, d.clock())
 			return meets == policy.MatchYes
 		}
-		return approval.IsDenied(ctx, s, session, d.setup.Rules, act, d.clock())
+		return approval.IsDenied(ctx, s, call, d.setup.Rules, act, d.clock())
 	}
 }
 
@@ -316,7 +317,7 @@ func (d *evaluator) otherwise(ctx context.Context, names []agents.ToolName, call
 	acts = append([]policy.Act{}, acts...)
 	for _, name := range names {
 		other := policy.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments,
-			Session: call.Session}
+			Session: call.Session, Project: d.setup.Scope}
 		act := policy.Act{Connector: name.Connector, Name: name.Tool,
 			Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.VerdictAsk}
 		j := p.Judge(policy.Question{Call: &other, Acts: []policy.Act{act},
