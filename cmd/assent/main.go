@@ -51,8 +51,8 @@ func rootCmd() *cobra.Command {
 		SuggestionsMinimumDistance: 2,
 	}
 	root.AddCommand(approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(),
-		explainCmd(), grantsCmd(), hookCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(), resumeCmd(),
-		rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(),
+		explainCmd(), grantsCmd(), hookCmd(), importCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(),
+		resumeCmd(), rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(),
 		verifyCmd(), versionCmd())
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()

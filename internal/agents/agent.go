@@ -53,7 +53,16 @@ type Agent struct {
 	sandboxed func(chain []Process, environ []string) bool
 	// usersShell says that it runs commands with the shell of the user; others use bash.
 	usersShell bool
+	// untried says that assent was never run with the agent itself: its contract is what is written about it.
+	untried bool
 }
+
+// Tried reports whether assent was run with the agent itself.
+func (a *Agent) Tried() bool { return !a.untried }
+
+// LongestWait is how long an agent waits for a hook at most, as assent install writes its settings, with time to spare for the
+// answer. What takes longer is answered to nobody, and some agents then run the call.
+const LongestWait = 590 * time.Second
 
 var all = []*Agent{&claudeCode, &codex, &gemini, &cursor}
 

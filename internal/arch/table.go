@@ -129,8 +129,8 @@ var table = map[string]line{
 		tests: to("internal/trust"),
 	},
 	"internal/agents/install": {
-		inside: to("internal/agents internal/agents/hook internal/agents/settings internal/config internal/setup " +
-			"internal/setup/open policy present store/sessions"),
+		inside: to("internal/agents internal/agents/hook internal/agents/permissions internal/agents/settings " +
+			"internal/config internal/rulebook internal/setup internal/setup/open policy present store/sessions"),
 	},
 	"internal/agents/keeper": {
 		inside: to("approval internal/agents internal/agents/foreign internal/agents/staged internal/notify " +
