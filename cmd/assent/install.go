@@ -20,6 +20,8 @@ type installFlags struct {
 	options             install.Options
 	policy              string
 	yes, quiet, careful bool
+	// imports and leaves say whether the permission lists become rules; neither asks.
+	imports, leaves bool
 }
 
 func (f *installFlags) register(c *cobra.Command) {
@@ -44,6 +46,9 @@ func installCmd() *cobra.Command {
 			"covered by undo, and asks about the rest. careful, the default, asks before they change something or\n" +
 			"run a command that is not known to only read. In scripts, pass --quiet or --careful.\n" +
 			"\n" +
+			"Then it offers to turn the agent's own permission lists into rules, as 'assent import' does. In scripts,\n" +
+			"pass --import or --no-import.\n" +
+			"\n" +
 			"With --policy it also writes .assent/policy.yaml into the project or the current folder, as\n" +
 			"'assent init --hook' does.",
 		Example: "  assent install --dry-run\n  assent install claude-code\n  assent install codex --yes --quiet\n" +
@@ -66,7 +71,14 @@ func installCmd() *cobra.Command {
 			if err := o.ChoosePolicy(c.Context(), flags.word()); err != nil {
 				return err
 			}
-			return flags.writePolicy(c)
+			if err := flags.writePolicy(c); err != nil {
+				return err
+			}
+			if err := flags.offerImport(c, found); err != nil {
+				return err
+			}
+			o.SayNext(found)
+			return nil
 		},
 	}
 	flags.register(c)
@@ -77,6 +89,9 @@ func installCmd() *cobra.Command {
 	c.Flags().BoolVar(&flags.careful, "careful", false,
 		"where a project has no policy, ask before each change and unknown command")
 	c.MarkFlagsMutuallyExclusive("quiet", "careful")
+	c.Flags().BoolVar(&flags.imports, "import", false, "turn the agent's permission lists into rules without a question")
+	c.Flags().BoolVar(&flags.leaves, "no-import", false, "leave the agent's permission lists alone")
+	c.MarkFlagsMutuallyExclusive("import", "no-import")
 	c.Flags().BoolVar(&flags.options.Observe, "observe", false, "only record what would have happened")
 	c.Flags().BoolVar(&flags.options.Defer, "defer", false,
 		"have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
@@ -152,6 +167,31 @@ func (f *installFlags) word() string {
 		return config.HookCareful
 	}
 	return ""
+}
+
+// offerImport has the permission lists of the agents become rules: with a flag, or if the person says yes.
+func (f *installFlags) offerImport(c *cobra.Command, found []*agents.Agent) error {
+	o := &f.options
+	if f.leaves {
+		return nil
+	}
+	in := importFlags{storeFlags: storeFlags{state: o.State}, yes: f.imports, dryRun: o.DryRun}
+	var names []string
+	for _, a := range found {
+		names = append(names, a.Name)
+	}
+	im, err := in.lists(c, names, cmp.Or(o.Project, "."))
+	if err != nil {
+		return err
+	}
+	if im.Count(install.ImportAdd, install.ImportShared, install.ImportWide) == 0 && len(im.Problems) == 0 {
+		return nil
+	}
+	if !f.imports && (o.DryRun || f.yes || !terminal.IsTerminal(os.Stdin)) {
+		fmt.Fprintf(o.Out, "Its permission lists would become rules: %s See 'assent import --dry-run', or say --import.\n", im.Summary())
+		return nil
+	}
+	return in.run(c, names, cmp.Or(o.Project, "."))
 }
 
 // writePolicy writes the policy that was chosen for the project, where there is none yet.

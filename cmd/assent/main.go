@@ -80,7 +80,7 @@ type group struct {
 
 func groups() []group {
 	return []group{
-		{"Get started", []*cobra.Command{demoCmd(), doctorCmd(), initCmd(), installCmd(), statusCmd(), uninstallCmd(),
+		{"Get started", []*cobra.Command{demoCmd(), doctorCmd(), importCmd(), initCmd(), installCmd(), statusCmd(), uninstallCmd(),
 			verifyCmd()}},
 		{"Answer requests", []*cobra.Command{approvalsCmd(), approveCmd(), denyCmd(), inboxCmd(), pendingCmd()}},
 		{"Rules and policies", []*cobra.Command{checkCmd(), explainCmd(), grantsCmd(), rulesCmd(), schemaCmd(),

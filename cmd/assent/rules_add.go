@@ -6,12 +6,14 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/policy"
@@ -35,7 +37,7 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 			"  assent rules add 'deny shell(git push)' --because 'use the staging project'\n" +
 			"  assent rules add 'allow write_file(drafts/**)' --expires 30d --note 'for the report'",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return addRule(c, flags, add, strings.Join(args, " ")) },
+		RunE: func(c *cobra.Command, args []string) error { return addWords(c, flags, add, strings.Join(args, " ")) },
 	}
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
 	c.Flags().StringVar(&add.note, "note", "", "a note for yourself")
@@ -43,6 +45,32 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "save it although it allows nearly everything")
 	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it covers more than this many known tools")
 	return c
+}
+
+// addWords adds a rule, or those that another agent's words stand for.
+func addWords(c *cobra.Command, flags *rulesFlags, add addFlags, text string) error {
+	home, _ := os.UserHomeDir() // without one a path below it is refused
+	read := words.Rule(text, home)
+	if len(read.Rules) == 0 {
+		if read.Missing != "" {
+			return statusError{exitUsage, fmt.Errorf("no rule says %q: %s", text, read.Missing)}
+		}
+		return addRule(c, flags, add, text)
+	}
+	for _, rule := range read.Rules {
+		fmt.Fprintln(c.ErrOrStderr(), "read as:", shownText(rule.String()))
+	}
+	for _, more := range []string{read.Differs, read.Missing} {
+		if more != "" {
+			fmt.Fprintln(c.ErrOrStderr(), "assent: warning:", shownText(more))
+		}
+	}
+	for _, rule := range read.Rules {
+		if err := addRule(c, flags, add, rule.String()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // added is what add did, as JSON.

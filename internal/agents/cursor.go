@@ -10,7 +10,7 @@ import (
 // cursor is Cursor: hooks in hooks.json. One action can fire a hook for tools in general
 // and one for its own kind.
 var cursor = Agent{
-	Name: "cursor", Title: "Cursor", Patience: 25 * time.Second, usersShell: true,
+	Name: "cursor", Title: "Cursor", Patience: 25 * time.Second, usersShell: true, untried: true,
 	prompts: []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution"}, // a file that is read has no prompt
 	moments: map[string]Moment{
 		"preToolUse": Before, "beforeShellExecution": Before, "beforeMCPExecution": Before, "beforeReadFile": Before,

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -101,6 +102,10 @@ func (o *object) version() {
 func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	var rules []policy.Rule
 	add := func(n ast.Node, text string) {
+		if err := words.Refuse(text); err != nil {
+			r.problem(n, "%v", err)
+			return
+		}
 		rule, err := policy.ParseRule(text)
 		if err != nil {
 			r.problem(n, "%v", err)

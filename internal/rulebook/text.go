@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
 )
@@ -166,7 +167,7 @@ func (p *parsing) commented(number int, word, text string) bool {
 	if !disabled && !ends || disabled && !ends && rest != "" {
 		return false
 	}
-	rule, err := policy.ParseRule(text)
+	rule, err := parseRule(text)
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
 		return false
@@ -176,6 +177,14 @@ func (p *parsing) commented(number int, word, text string) bool {
 	}
 	p.add(rule)
 	return true
+}
+
+// parseRule reads a rule, and refuses one in the words of another agent with the spelling that works.
+func parseRule(text string) (policy.Rule, error) {
+	if err := words.Refuse(text); err != nil {
+		return policy.Rule{}, err
+	}
+	return policy.ParseRule(text)
 }
 
 func (p *parsing) add(rule policy.Rule) {

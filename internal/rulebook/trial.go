@@ -57,7 +57,7 @@ func (e Edits) Apply(current []policy.Rule) (before, after *policy.RuleSet, err 
 		rules = slices.DeleteFunc(rules, func(t policy.Rule) bool { return t.ID == r.ID })
 	}
 	for _, text := range e.Add {
-		rule, err := policy.ParseRule(text)
+		rule, err := parseRule(text)
 		if err != nil {
 			return nil, nil, err
 		}

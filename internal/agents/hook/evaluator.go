@@ -105,6 +105,9 @@ func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, w
 		return err
 	}
 	d.undo = a.newKeeping(d, e)
+	if e.Plan {
+		d.setup.Shell, d.setup.Tools = planning(d.setup.Shell, d.setup.Tools)
+	}
 	set, err := d.toolFor(a.Environ, e.Dir, want, broken)
 	if err != nil {
 		return err
@@ -119,10 +122,10 @@ func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, w
 			if d.setup.Person.Hook.Shell == config.HookStage {
 				acts = unstaged(acts)
 			}
-			return acts, nil
+			return a.inMode(e, d, acts), nil
 		}
 		acts, err := d.otherwise(ctx, want.Also, call, acts)
-		return d.undo.cover(ctx, call, acts), err
+		return a.inMode(e, d, d.undo.cover(ctx, call, acts)), err
 	}, want.Call)
 	return nil
 }

@@ -91,7 +91,7 @@ func (o Options) run(ctx context.Context) replied {
 // deadline is when an event is denied, after it came.
 func (o Options) deadline() time.Duration {
 	if o.Deadline > 0 {
-		return o.Deadline
+		return min(o.Deadline, agents.LongestWait)
 	}
 	return o.Agent.Patience
 }

@@ -97,6 +97,9 @@ func (o *Options) path(t settings.Target, around settings.Surroundings) string {
 func (o *Options) Agents(args []string) ([]*agents.Agent, error) {
 	if len(args) > 0 {
 		a, err := agents.Named(args[0])
+		if err == nil && a.Name != args[0] {
+			fmt.Fprintf(o.Err, "read as: %s\n", a.Name)
+		}
 		return []*agents.Agent{a}, err
 	}
 	around, err := o.surroundings()
@@ -158,6 +161,27 @@ func (o *Options) installed(t settings.Target, path string) error {
 	fmt.Fprintf(o.Err, "%s does not ask assent yet, or may not:\n", t.Agent.Title)
 	sayFindings(o.Err, findings)
 	return nil
+}
+
+// SayNext says in three lines what happens next.
+func (o *Options) SayNext(found []*agents.Agent) {
+	if o.DryRun || len(found) == 0 {
+		return
+	}
+	var names []string
+	where := "in the agent's own prompt"
+	for _, a := range found {
+		names = append(names, a.Name)
+		if len(found) == 1 {
+			where = "in " + a.Title + "'s own prompt"
+			if !a.CanAsk() {
+				where = "nowhere else: " + a.Title + " has no prompt for them, so they are denied without an inbox"
+			}
+		}
+	}
+	fmt.Fprintf(o.Out, "\nNext: work as usual. Questions appear in 'assent inbox' if one is open, else %s.\n", where)
+	fmt.Fprintln(o.Out, "      'assent status' shows what is on, 'assent rules list' what is always allowed or denied.")
+	fmt.Fprintf(o.Out, "      'assent uninstall %s' puts the settings back as they were.\n", names[0])
 }
 
 // sayFindings prints why an agent may not call its hook.

@@ -86,7 +86,10 @@ func agentHere(ctx context.Context, t settings.Target, around settings.Surroundi
 		for _, f := range e.findings {
 			s.Why = append(s.Why, f.String())
 		}
-		if s.Proven = e.proven(); s.Proven {
+		if s.Proven = e.proven() && t.Agent.Tried(); e.proven() {
+			if !s.Proven {
+				s.Why = append(s.Why, "installed, not tried: nobody has run assent with "+t.Agent.Title+" itself")
+			}
 			break
 		}
 	}

@@ -53,10 +53,14 @@ func (o *Options) verifyAgent(ctx context.Context, t settings.Target, path strin
 		return false, err
 	}
 	title := t.Agent.Title
-	if e.proven() {
+	switch {
+	case e.proven() && !t.Agent.Tried():
+		fmt.Fprintf(o.Out, "%s: installed, not tried: the hook %s, and %s has it run. Nobody has run assent with %s itself.\n",
+			title, e.answers, present.SafeLine(path), title)
+	case e.proven():
 		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured: %s has it run.\n", title, e.answers,
 			present.SafeLine(path))
-	} else {
+	default:
 		fmt.Fprintf(o.Out, "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", title, e.answers,
 			title)
 		sayFindings(o.Out, e.findings)
@@ -146,6 +150,14 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 			return err
 		}
 	}
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		why := err
+		if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
+			why = inner.Err // the path is named already
+		}
+		return fmt.Errorf("the settings name the program %s, which cannot be started: %w; "+
+			"run 'assent uninstall %s', then 'assent install %s'", argv[0], why, a.Name, a.Name)
+	}
 	canaries, err := a.Canaries(dir)
 	if err != nil {
 		return err
@@ -155,7 +167,7 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 		reply := startHook(ctx, withState, canary.Input, dir, a.Variables(dir))
 		got, err := a.Understood(reply)
 		if err != nil {
-			return fmt.Errorf("%s: %w %s", canary.Name, err, reply.Stderr)
+			return fmt.Errorf("%s: %w: %s", canary.Name, err, strings.Join(strings.Fields(reply.Stderr), " "))
 		}
 		want := canary.Want
 		if want == agents.Ask {
