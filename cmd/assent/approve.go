@@ -33,7 +33,8 @@ func approveCmd() *cobra.Command {
 		Use:   "approve ID",
 		Short: "Approve a pending request",
 		Long: "approve lets the call that 'assent pending ID' shows run once. With --session the same acts are\n" +
-			"approved for the rest of the session; with --always a rule is saved.\n" +
+			"approved for the rest of the session. With --always rules are saved for this project, and printed; with\n" +
+			"--everywhere too, they hold in every project.\n" +
 			"\n" +
 			"With --args the call runs with other arguments. assent shows what it would do then, and asks. Without\n" +
 			"a terminal, look at it first with 'assent pending ID --args JSON' and pass the fingerprint that is\n" +
@@ -66,7 +67,9 @@ func (f *answerFlags) command(c *cobra.Command, answer deciding) *cobra.Command 
 	f.register(c)
 	c.Flags().StringVar(&f.note, "note", "", "a comment that reaches the model")
 	c.Flags().BoolVar(&f.kept.Session, "session", false, "keep the answer for the session, for exactly these acts")
-	c.Flags().BoolVar(&f.kept.Always, "always", false, "keep the answer as a rule, for exactly these acts")
+	c.Flags().BoolVar(&f.kept.Always, "always", false, "save the answer as rules for the same commands, files and addresses in this project; "+
+		"they also cover other contents, and what a command does by itself")
+	c.Flags().BoolVar(&f.kept.Everywhere, "everywhere", false, "with --always: in every project")
 	c.Flags().BoolVar(&f.kept.ProjectCode, "project-code", false,
 		"with --session or --always: keep it for all code of this project (tests, builds, scripts)")
 	c.Flags().BoolVar(&f.kept.Domain, "domain", false,
@@ -124,6 +127,8 @@ func (f *answerFlags) check(c *cobra.Command) error {
 		return misused(c, "--project-code goes with --session or --always")
 	case f.kept.Domain && !f.kept.Session && !f.kept.Always:
 		return misused(c, "--domain goes with --session or --always")
+	case f.kept.Everywhere && !f.kept.Always:
+		return misused(c, "--everywhere goes with --always")
 	case f.expect != "" && f.args == "":
 		return misused(c, "--expect goes with --args")
 	}

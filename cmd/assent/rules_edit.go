@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/terminal"
@@ -47,9 +48,9 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 // ruleEditor changes rules with the person at this terminal.
 func ruleEditor(c *cobra.Command, s *store.Store, out io.Writer, wide bool) *rulebook.Editor {
 	return &rulebook.Editor{
-		Store: s, Wide: wide, Program: commandName(), Out: out,
+		Store: s, Wide: wide, Program: commandName(), Out: out, Project: setup.ProjectOf,
 		Edit:    func(path string) error { return runEditor(c, path) },
-		Confirm: func() error { return confirmed(c, "Keep this?") },
+		Confirm: func() error { return confirmed(c, "Save this?") },
 	}
 }
 
@@ -99,7 +100,7 @@ func rulesExportCmd(flags *rulesFlags) *cobra.Command {
 		Use:   "export",
 		Short: "Print the rules as YAML for a policy file, or as JSON",
 		Long: "export prints rules for 'assent rules import', or to paste into a policy file. In YAML, rules that are\n" +
-			"disabled or expire are comments; JSON has everything.",
+			"disabled, expire or are for one project are comments; JSON has everything.",
 		Example: "  assent rules export > rules.yaml\n" +
 			"  assent rules export --format json",
 		Args: cobra.NoArgs,

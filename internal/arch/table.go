@@ -223,7 +223,7 @@ var table = map[string]line{
 	"internal/reexec":   {},
 	"internal/rounds":   {},
 	"internal/rulebook": {
-		inside: to("approval internal/agents/words internal/config internal/explain policy present store " +
+		inside: to("approval internal/agents/words internal/config internal/explain internal/realpath policy present store " +
 			"tool/shell/programs"),
 	},
 	"internal/runs": {

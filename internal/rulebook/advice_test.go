@@ -71,6 +71,32 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+// A rule of one project says nothing about those of another, and less than one for everywhere.
+func TestAdviseProjects(t *testing.T) {
+	in := func(project, text string) policy.Rule {
+		r := rule(t, text)
+		r.Project = project
+		return r
+	}
+	for _, c := range []struct {
+		rule, kept policy.Rule
+		want       rulebook.Concern
+	}{
+		{in("/a", "allow shell(git status)"), in("/b", "allow shell(git status)"), ""},
+		{in("/a", "allow shell(git status)"), in("", "allow shell(git status)"), rulebook.Hidden},
+		{in("", "allow shell(git status)"), in("/a", "allow shell(git status)"), rulebook.Hides},
+		{in("", "allow shell(git status)"), in("/a", "allow shell(git)"), ""},
+		{in("/a", "allow shell(git status)"), in("/b", "deny shell(git)"), ""},
+		{in("", "allow shell(git status)"), in("/b", "deny shell(git)"), rulebook.Contradicts},
+		{in("/a", "allow shell(git status)"), in("", "deny shell(git)"), rulebook.Hidden},
+	} {
+		advice := rulebook.Advise([]policy.Rule{c.kept}, c.rule, nil, 0, epoch)
+		if got := len(advice); c.want == "" && got > 0 || c.want != "" && (got != 1 || advice[0].Concern != c.want) {
+			t.Errorf("%s %s beside %s %s: %+v, want %q", c.rule, c.rule.Where(), c.kept, c.kept.Where(), advice, c.want)
+		}
+	}
+}
+
 // Rules that do not hold are not compared with.
 func TestAdviseOnlyActive(t *testing.T) {
 	off, ended := rule(t, "deny shell(git)"), rule(t, "deny shell(git push)")
