@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 // What config names runs silently; undoing the line brings the prompt back.
@@ -25,6 +28,34 @@ func TestPreApproveInConfig_NotesExample(t *testing.T) {
 	x.asked("output/report.md")
 	x.denies("")
 	x.ends(0, "You did not want the report.")
+}
+
+// What an example makes beside its files is not for git.
+func TestExamplesLeaveNothingForGit(t *testing.T) {
+	ignored, err := os.ReadFile("../../.gitignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workers, err := filepath.Glob("../../examples/*/*.worker")
+	if err != nil || len(workers) == 0 {
+		t.Fatalf("%v, %v", workers, err)
+	}
+	for _, name := range workers {
+		f, err := config.Read(name, config.WorkerFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range f.Policy.Roots {
+			rel, err := filepath.Rel(filepath.Dir(f.Folder), r.Host)
+			if r.Mode != roots.ModeReadWrite || rel == filepath.Base(f.Folder) {
+				continue
+			}
+			rel = filepath.Join("examples", rel)
+			if err != nil || !strings.Contains(string(ignored), "\n/"+rel+"/\n") {
+				t.Errorf("%s: %s is not in .gitignore (%v)", name, rel, err)
+			}
+		}
+	}
 }
 
 func TestGitHelperExample(t *testing.T) {
