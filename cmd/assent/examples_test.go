@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,6 +29,29 @@ func TestPreApproveInConfig_NotesExample(t *testing.T) {
 	x.asked("output/report.md")
 	x.denies("")
 	x.ends(0, "You did not want the report.")
+}
+
+// The command of the README that needs no key works from the repository's root.
+func TestTheReadmesCommandWithoutAKey(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^assent (run --model script:\S+ \S+) "([^"]+)" +# without a key$`).FindSubmatch(readme)
+	if found == nil {
+		t.Fatal("the README has no such command")
+	}
+	p := &project{story: &story{t: t, dir: t.TempDir()}, home: t.TempDir()}
+	if err := os.CopyFS(filepath.Join(p.dir, "examples"), os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
+	x := p.at(append(strings.Fields(string(found[1])), string(found[2]))...)
+	x.sees("Trust it?")
+	x.types("y")
+	x.asked("Create output/report.md")
+	x.types("y")
+	x.ends(0, "The report is in output/report.md.")
 }
 
 // What an example makes beside its files is not for git.

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/internal/agents/install"
 
@@ -63,7 +64,13 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 	case len(args) == 1:
 		return f.one(c, s, waiting, args[0])
 	case f.json:
-		return writeJSON(c.OutOrStdout(), waiting.Requests)
+		all := make([]json.RawMessage, len(waiting.Requests))
+		for i, r := range waiting.Requests {
+			if all[i], err = withRun(r, waiting.Runs[r.Call.Session]); err != nil {
+				return err
+			}
+		}
+		return writeJSON(c.OutOrStdout(), all)
 	}
 	return waiting.Print(c.OutOrStdout())
 }
@@ -85,7 +92,11 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Wait
 		}
 	}
 	if f.json {
-		return writeJSON(c.OutOrStdout(), r)
+		shown, err := withRun(r, run)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c.OutOrStdout(), shown)
 	}
 	if h, ok := waiting.Agents[r.Call.Session]; ok {
 		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID),
@@ -97,4 +108,14 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Wait
 	_, err = fmt.Fprintf(c.OutOrStdout(), "\nTo approve exactly this: assent approve %s --expect %s --args JSON\n",
 		r.ID, r.Fingerprint)
 	return err
+}
+
+// withRun is a request as JSON, with the id of the saved run that waits for it.
+func withRun(r *approval.Request, run string) (json.RawMessage, error) {
+	data, err := json.Marshal(r)
+	if err != nil || run == "" {
+		return data, err
+	}
+	id, err := json.Marshal(run)
+	return slices.Concat([]byte(`{"run":`), id, []byte(","), data[1:]), err
 }
