@@ -68,9 +68,11 @@ type Event struct {
 	// Arguments are redacted; ArgumentsDigest is over the canonical ones.
 	Arguments       json.RawMessage `json:"arguments,omitempty"`
 	ArgumentsDigest policy.Digest   `json:"arguments_digest"`
-	// OriginalDigest is over the arguments before a person changed them.
-	OriginalDigest policy.Digest `json:"original_digest,omitzero"`
-	Fingerprint    policy.Digest `json:"fingerprint,omitzero"`
+	// Original are the arguments before a person changed them, redacted likewise;
+	// OriginalDigest is over them.
+	Original       json.RawMessage `json:"original,omitempty"`
+	OriginalDigest policy.Digest   `json:"original_digest,omitzero"`
+	Fingerprint    policy.Digest   `json:"fingerprint,omitzero"`
 	// Profile is the digest of what the call was held to, Sandbox by what: a name,
 	// or "none" and why.
 	Profile policy.Digest `json:"profile,omitzero"`
@@ -115,7 +117,7 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 		Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Requested: o.Asked, Why: o.Why, Trace: o.Trace,
 	}
 	if o.Original != nil {
-		e.OriginalDigest = policy.DigestOf(o.Original)
+		e.Original, e.OriginalDigest = o.Original, policy.DigestOf(o.Original)
 	}
 	for _, a := range o.Acts {
 		e.Acts = append(e.Acts, a.String())
@@ -220,7 +222,8 @@ func (e Event) Keep(d Detail) Event {
 	case DetailFull:
 		return e
 	case DetailNone:
-		e.Arguments, e.Note, e.Why, e.Error, e.Basis, e.Trace, e.ActData, e.Ran = nil, "", "", "", "", nil, nil, nil
+		e.Arguments, e.Original, e.Trace, e.ActData, e.Ran = nil, nil, nil, nil, nil
+		e.Note, e.Why, e.Error, e.Basis = "", "", "", ""
 		e.Host, e.Port, e.Program = "", "", "" // the target of its act
 		e.Folder, e.Project = "", ""
 		e.Acts = slices.Clone(e.Acts)
@@ -230,6 +233,9 @@ func (e Event) Keep(d Detail) Event {
 		return e
 	}
 	e.Arguments = loggedArguments(e.Arguments)
+	if e.Original != nil {
+		e.Original = loggedArguments(e.Original)
+	}
 	e.Basis, e.Why, e.Note, e.Error = redact.Text(e.Basis), redact.Text(e.Why), redact.Text(e.Note), redact.Text(e.Error)
 	e.Trace = redactTrace(e.Trace)
 	e.Acts = slices.Clone(e.Acts)

@@ -39,7 +39,7 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := f.canAsk(c, false); err != nil {
+	if err := byPerson(c); err != nil {
 		return err
 	}
 	s, err := f.resolve(c, "", "", false)
@@ -50,6 +50,9 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	result, err := o.Call(c.Context(), s, doors.CallOf(name, args))
 	if err != nil {
 		return err
+	}
+	if result.Outcome.State == policy.StateDenied && result.Outcome.Decision == nil && !personHere() && f.ask != "inbox" {
+		return misused(c, "%s needs an answer, and there is no terminal to ask at; choose %s", result.Tool, withoutTerminal(c))
 	}
 	if result.Err != nil {
 		return callFailed(result)

@@ -117,7 +117,15 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 			return err
 		}
 	}
-	return misused(c, "there is no terminal to ask at; choose --approve-all, --strict, --defer or --ask inbox")
+	return misused(c, "there is no terminal to ask at; choose %s", withoutTerminal(c))
+}
+
+// withoutTerminal are the flags of a command that say who answers where there is no terminal.
+func withoutTerminal(c *cobra.Command) string {
+	if c.Flags().Lookup("defer") == nil {
+		return "--approve-all, --strict or --ask inbox"
+	}
+	return "--approve-all, --strict, --defer or --ask inbox"
 }
 
 // resolve finds what holds for a worker in a folder, or for calls by hand if there is none,

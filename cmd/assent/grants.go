@@ -30,7 +30,7 @@ func grantsCmd() *cobra.Command {
 		Long: "A grant is an approval that holds until its session ends. When you revoke it, it ends at once in the\n" +
 			"running session: what it covered is asked again.",
 		Example: "  assent grants list\n" +
-			"  assent grants revoke 7fq2\n" +
+			"  assent grants revoke 4QX7MD\n" +
 			"  assent grants clear",
 	}
 	flags.register(c)
@@ -90,7 +90,7 @@ func grantsRevokeCmd(flags *grantsFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "revoke ID...",
 		Short:   "Revoke grants, named by id or the start of it",
-		Example: "  assent grants revoke 7fq2",
+		Example: "  assent grants revoke 4QX7MD",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.revoke(c, func(all []policy.Grant) (found []policy.Grant, err error) {
@@ -112,7 +112,7 @@ func grantsClearCmd(flags *grantsFlags) *cobra.Command {
 		Use:   "clear",
 		Short: "Revoke all grants",
 		Example: "  assent grants clear\n" +
-			"  assent grants clear --session 3k9d",
+			"  assent grants clear --session W5RTQA",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return flags.revoke(c, func(all []policy.Grant) ([]policy.Grant, error) { return all, nil })

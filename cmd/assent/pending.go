@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/internal/agents/install"
 
@@ -23,8 +24,8 @@ func pendingCmd() *cobra.Command {
 			"happen and why it is asked. With --args it shows what would happen with other arguments, for a run\n" +
 			"that was deferred.",
 		Example: "  assent pending\n" +
-			"  assent pending 7fq2\n" +
-			"  assent pending 7fq2 --args '{\"path\": \"notes/a.md\"}'",
+			"  assent pending 4QX7MD\n" +
+			"  assent pending 4QX7MD --args '{\"path\": \"notes/a.md\"}'",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.show(c, args) },
 	}
@@ -66,7 +67,13 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 	case len(args) == 1:
 		return f.one(c, s, waiting, args[0])
 	case f.json:
-		return writeJSON(c.OutOrStdout(), waiting.Requests)
+		all := make([]json.RawMessage, len(waiting.Requests))
+		for i, r := range waiting.Requests {
+			if all[i], err = withRun(r, waiting.Runs[r.Call.Session]); err != nil {
+				return err
+			}
+		}
+		return writeJSON(c.OutOrStdout(), all)
 	}
 	return waiting.Print(c.OutOrStdout())
 }
@@ -88,7 +95,11 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Wait
 		}
 	}
 	if f.json {
-		return writeJSON(c.OutOrStdout(), r)
+		shown, err := withRun(r, run)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c.OutOrStdout(), shown)
 	}
 	if h, ok := waiting.Agents[r.Call.Session]; ok {
 		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID),
@@ -100,4 +111,14 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Wait
 	_, err = fmt.Fprintf(c.OutOrStdout(), "\nTo approve exactly this: assent approve %s --expect %s --args JSON\n",
 		r.ID, r.Fingerprint)
 	return err
+}
+
+// withRun is a request as JSON, with the id of the saved run that waits for it.
+func withRun(r *approval.Request, run string) (json.RawMessage, error) {
+	data, err := json.Marshal(r)
+	if err != nil || run == "" {
+		return data, err
+	}
+	id, err := json.Marshal(run)
+	return slices.Concat([]byte(`{"run":`), id, []byte(","), data[1:]), err
 }

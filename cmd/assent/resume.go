@@ -26,9 +26,9 @@ func resumeCmd() *cobra.Command {
 		Long: "resume continues a run of 'assent run --defer' with the answers given in the meantime. An answer\n" +
 			"counts only if the call is still what was shown; otherwise it is asked again. Nothing runs twice: a\n" +
 			"call that had started when the program ended is reported, not repeated.",
-		Example: "  assent resume 3k9d\n" +
-			"  assent resume 3k9d --json\n" +
-			"  assent resume 3k9d --drop",
+		Example: "  assent resume W5RTQA\n" +
+			"  assent resume W5RTQA --json\n" +
+			"  assent resume W5RTQA --drop",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if drop {

@@ -92,7 +92,7 @@ func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
 		Use:     "remove ID...",
 		Aliases: []string{"rm"},
 		Short:   "Remove rules, named by id, the start of it, or their text",
-		Example: "  assent rules remove 7fq2\n  assent rules remove 'allow shell(npm test)'",
+		Example: "  assent rules remove 4QX7MD\n  assent rules remove 'allow shell(npm test)'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, r *policy.Rule) error {
@@ -108,7 +108,7 @@ func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
 		use, short, done = "disable ID...", "Disable rules without removing them", "Disabled"
 	}
 	return &cobra.Command{
-		Use: use, Short: short, Example: "  assent rules " + strings.Fields(use)[0] + " 7fq2",
+		Use: use, Short: short, Example: "  assent rules " + strings.Fields(use)[0] + " 4QX7MD",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.each(c, args, done, func(ctx context.Context, s *store.Store, r *policy.Rule) error {

@@ -31,6 +31,9 @@ func undoCmd() *cobra.Command {
 			if len(args) == 0 {
 				return f.List(c.Context(), session)
 			}
+			if err := byPerson(c); err != nil && !dryRun {
+				return err
+			}
 			return f.Undo(c.Context(), args[0], dryRun)
 		},
 	}

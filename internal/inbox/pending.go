@@ -170,7 +170,7 @@ func (k Remembering) Apply(r *approval.Request, d approval.Decision) (approval.D
 func PrintAnswer(out io.Writer, r *approval.Request, d approval.Decision) {
 	name, summary := present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary)
 	fmt.Fprintf(out, "%s: %s · %s\n", d.Settled().State, name, summary)
-	for _, kept := range kept(r, d) {
+	for _, kept := range Kept(r, d) {
 		fmt.Fprintln(out, "kept:", present.SafeLine(kept))
 	}
 	for _, warning := range warnings(r, d) {
@@ -178,8 +178,8 @@ func PrintAnswer(out io.Writer, r *approval.Request, d approval.Decision) {
 	}
 }
 
-// kept is what an answer is remembered as.
-func kept(r *approval.Request, d approval.Decision) []string {
+// Kept is what an answer is remembered as.
+func Kept(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		switch {
 		case o.Reach != cmp.Or(d.Remember.Reach, policy.ReachExact) || d.Remember.Keep == approval.KeepNone:

@@ -131,7 +131,7 @@ func Load(run sessions.SavedRun) (Saved, error) {
 // later lets a run go on until it ends or waits for a person, and keeps it then. It is also
 // kept where it was interrupted, or where something failed that may work later.
 func (r *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
-	r.crew.Store = r
+	r.crew.Store, r.shown.run = r, r.id
 	err := r.do(ctx, do)
 	var paused *worker.PausedError
 	if errors.As(err, &paused) {

@@ -177,6 +177,9 @@ func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error
 		}
 		err = errors.Join(m.explain(ctx, c, o.Profile, &out), reportLeft(ctx, r))
 	}
+	if r.Ending == runner.Cancelled {
+		err = errors.Join(context.Cause(ctx), err)
+	}
 	return out, err
 }
 

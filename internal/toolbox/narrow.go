@@ -18,6 +18,7 @@ import (
 func (b *Box) narrow(caller *Box, opts Options) error {
 	conf := *caller.Policy
 	conf.Shell.Cwd = b.Policy.Shell.Cwd
+	conf.HasShell = conf.HasShell && b.commands != nil // else there is nothing to narrow, and maybe no folder for it
 	// What the caller would ask is asked before: later only the worker's own tool knows what
 	// was answered with the command.
 	conf.Shell.Running = false

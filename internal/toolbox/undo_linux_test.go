@@ -89,6 +89,10 @@ func TestCommandsAreUndone(t *testing.T) {
 	if w.content("d/e") == "none" {
 		t.Fatalf("it did not run: %+v %s", r.Value, r.Text)
 	}
+	if r.Stage != approval.StageCancelled || !strings.Contains(r.Text, "[CANCELLED] shell was stopped before it finished") ||
+		!strings.Contains(r.Text, "undo id of what it changed: ") {
+		t.Errorf("a cancelled command is %s: %s", r.Stage, r.Text)
+	}
 	s := &snapshot.Store{Dir: w.top + "/state/undo"}
 	records, err := s.List(t.Context())
 	must(t, err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -70,6 +71,7 @@ func (c *Connector) start(ctx context.Context) (*process, error) {
 		<-p.over
 		return errors.Join(err, ourIn.Close())
 	})
+	p.frames.Mark = tool.QuoteNotesJSON // nothing that a server says speaks for a person
 	p.frames.Hear = func(r *jsonrpc.Request) bool { return c.progress.hear(r) || c.hearLog(r) || c.lists.hear(r) }
 	go func() {
 		exit, err := started.Wait()

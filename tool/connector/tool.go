@@ -244,14 +244,17 @@ func (c *Connector) about(e *entry) present.Facts {
 	return facts
 }
 
-// quoted marks the words of a stranger.
+// quoted marks the words of a stranger, who cannot end the quotation.
 func quoted(text string) string {
 	const most = 400
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return "“" + text + "”"
+	return "“" + quotationMarks.Replace(text) + "”"
 }
+
+var quotationMarks = strings.NewReplacer("“", "'", "”", "'", "„", "'", "‟", "'", "«", "'", "»", "'", "″", "'", "＂", "'",
+	`"`, "'")
 
 // hints are what the server says about the tool, in words.
 func hints(a *mcp.ToolAnnotations) string {

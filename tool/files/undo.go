@@ -170,17 +170,16 @@ func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Res
 }
 
 // mayRestore refuses what no tool could do: to follow a link that was put in the
-// place of the file, to another root, or into what is read-only or protected.
+// place of the file, to another root, or into what is read-only or protected. What
+// undoing a creation deletes was written, and what undoing a deletion writes was
+// deleted: a root that denies one of the two does not forbid it.
 func mayRestore(p roots.Place, c Change) error {
-	access := roots.AccessWrite
-	if !c.Existed {
-		access = roots.AccessDelete
-	}
 	if p.Resolved() != c.Path {
 		return fmt.Errorf("%s: %w: it leads to %s now", c.Path, ErrNotOurs, p.Resolved())
 	}
-	if act := p.Act(access); act.Verdict == policy.VerdictBlock {
-		return fmt.Errorf("%s cannot be put back: %s", c.Path, act.Why)
+	write, remove := p.Act(roots.AccessWrite), p.Act(roots.AccessDelete)
+	if write.Verdict == policy.VerdictBlock && remove.Verdict == policy.VerdictBlock {
+		return fmt.Errorf("%s cannot be restored: %s", c.Path, write.Why)
 	}
 	return nil
 }

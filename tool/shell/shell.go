@@ -381,6 +381,9 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 		return r, err
 	})
 	tool.RunningIn(ctx).Started(now.started())
+	if err != nil && ctx.Err() != nil {
+		return r, err // it was cancelled: what it said until then is kept
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -308,8 +308,13 @@ func (w *walker) gitVouched(c *command, g gitRemotes, urls []gitURL) bool {
 			return false
 		}
 	}
-	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
-		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_SSL_NO_VERIFY"} {
+	steering := []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_SSL_NO_VERIFY"}
+	isHTTPS := func(u gitURL) bool { a, _, ok := gitAddress(u.text); return ok && a.tls }
+	if len(urls) == 0 || slices.ContainsFunc(urls, func(u gitURL) bool { return !isHTTPS(u) }) {
+		// The person's own proxy passes https on unread, and other schemes as it likes.
+		steering = append(steering, "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
+	}
+	for _, name := range steering {
 		if value, set := w.world.Variable(name); set && value != "" {
 			return false
 		}
@@ -342,10 +347,19 @@ func redirectsGit(s Setting, g gitRemotes, urls []gitURL) bool {
 		if name != "helper" || s.Value == "" || isOnly && !slices.ContainsFunc(urls, meant) {
 			return false
 		}
-		helper, _, _ := strings.Cut(s.Value, " ")
-		return !slices.Contains([]string{"store", "cache", "osxkeychain", "libsecret"}, helper)
+		return !knownHelper(s.Value)
 	}
 	return false
+}
+
+// knownHelper reports whether a helper for passwords is known to talk to nobody but the host itself.
+func knownHelper(value string) bool {
+	words := strings.Fields(value)
+	if program, isCommand := strings.CutPrefix(words[0], "!"); isCommand {
+		return (program == "gh" || path.IsAbs(program) && path.Base(program) == "gh") &&
+			slices.Equal(words[1:], []string{"auth", "git-credential"})
+	}
+	return slices.Contains([]string{"store", "cache", "osxkeychain", "libsecret", "wincred", "manager", "manager-core"}, words[0])
 }
 
 // steersGit reports whether a variable may change whom git talks to.

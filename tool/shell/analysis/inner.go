@@ -229,7 +229,7 @@ func (w *walker) loaded(c *command) {
 // approves their own call.
 var ownCommands = map[string]bool{
 	"approve": true, "deny": true, "resume": true, "rules": true, "grants": true, "approvals": true, "trust": true,
-	"inbox": true, "import": true, "install": true, "uninstall": true, "call": true, "pending": true,
+	"inbox": true, "import": true, "install": true, "uninstall": true, "call": true, "pending": true, "undo": true,
 }
 
 // own marks a command of assent itself.
