@@ -65,22 +65,12 @@ func (d noteDialog) key(s state, k keyEvent) (state, []effect) {
 	case "esc":
 		s.dialog = nil
 	case "enter":
-		return d.done(s, d.note())
+		return d.done(s, strings.TrimSpace(d.field.String()))
 	default:
 		d.field = d.field.key(k)
 		s.dialog = d
 	}
 	return s, nil
-}
-
-// note returns what was typed. Of the word "no" the n opened the dialog; what is left of
-// it is no note.
-func (d noteDialog) note() string {
-	note := strings.TrimSpace(d.field.String())
-	if strings.EqualFold(note, "o") {
-		return ""
-	}
-	return note
 }
 
 func (d noteDialog) done(s state, note string) (state, []effect) {

@@ -232,11 +232,12 @@ func (m *model) wipe() {
 }
 
 func (m *model) openPager(e pagerEffect) tea.Cmd {
-	cmd, err := m.pager(e.view)
+	closed := func(err error) tea.Msg { return pagedEvent{e.request.ID, err, m.cfg.Clock()} }
+	cmd, err := m.pager(e.request, e.view)
 	if err != nil {
-		return func() tea.Msg { return pagedEvent{e.id, err, m.cfg.Clock()} }
+		return func() tea.Msg { return closed(err) }
 	}
-	return tea.Exec(borrower{cmd}, func(err error) tea.Msg { return pagedEvent{e.id, err, m.cfg.Clock()} })
+	return tea.Exec(borrower{cmd}, closed)
 }
 
 func (m *model) openEditor(e editEffect) tea.Cmd {

@@ -89,8 +89,8 @@ type (
 	}
 	editEffect  struct{ request *approval.Request }
 	pagerEffect struct {
-		id   string
-		view present.View
+		request *approval.Request
+		view    present.View
 	}
 	grantsEffect struct{ session string }
 	revokeEffect struct {

@@ -229,7 +229,7 @@ func (d allDialog) foot(s *state, n int) []line {
 			rows = append(rows, wrap(append(text("  • "), l...), n, text("    "))...)
 		}
 	}
-	return append(rows, keyRows(n, "y", "yes, approve these", "Esc", "back")...)
+	return append(rows, keyRows(n, "y", fmt.Sprintf("yes, approve %d", len(yes)), "Esc", "back")...)
 }
 
 // choiceDialog takes one of the further answers that the tool offers.

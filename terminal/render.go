@@ -67,6 +67,15 @@ func (s *state) bodyRoom() int {
 	return max(s.height-4-len(s.foot())-len(longTitle(s.title(), s.inner())), 1)
 }
 
+// usualRoom is how many rows of the request fit above its keys, without a notice or a dialog.
+func (s *state) usualRoom() int {
+	if s.height <= 0 {
+		return 1 << 30
+	}
+	n := s.inner()
+	return s.height - 4 - len(s.allKeys(n)) - len(longTitle(s.title(), n))
+}
+
 // foot is the notice and what can be pressed.
 func (s *state) foot() []line {
 	n := s.inner()
@@ -86,8 +95,7 @@ const minBody = 3
 // cramped reports whether the screen is too low to show the request above its keys. What
 // could not be read is not approved.
 func (s *state) cramped() bool {
-	n := s.inner()
-	return s.width > 0 && s.width < minWidth || s.height > 0 && s.height-4-len(s.allKeys(n))-len(longTitle(s.title(), n)) < minBody
+	return s.width > 0 && s.width < minWidth || s.usualRoom() < minBody
 }
 
 // keys lists what the request takes on this screen.
@@ -96,7 +104,7 @@ func (s *state) keys(n int) []line {
 		return s.allKeys(n)
 	}
 	if s.current().opened {
-		return keyRows(n, "y", "approve once", "n", "deny", "v", "view all", "q", "stop")
+		return keyRows(n, "y", "approve once", "n", "deny", "N", "with note", "v", "view all", "q", "stop")
 	}
 	rows := wrap(styled(warn, "Too low to show this: enlarge the terminal or press v before you approve."), n, nil)
 	return append(rows, keyRows(n, "n", "deny", "v", "view all", "q", "stop")...)
@@ -113,8 +121,9 @@ func (s *state) allKeys(n int) []line {
 			keys = append(keys, key, what)
 		}
 	}
-	add(it.err == nil, "y", "approve once")
+	add(it.err == nil && it.informed(), "y", "approve once")
 	add(true, "n", "deny")
+	add(true, "N", "with note")
 	session, always := keepsSession(r, policy.EffectAllow), keepsAlways(r, policy.EffectAllow)
 	add(it.whole() && session, "s", "session")
 	add(it.whole() && always, "a", "always")
@@ -125,17 +134,34 @@ func (s *state) allKeys(n int) []line {
 	add(s.grants, "g", "grants")
 	add(true, "h", "history")
 	add(len(r.Choices) > 0 && it.err == nil, "c", "choices")
-	add(len(s.items) > 1, "A", "approve all")
-	add(len(s.items) > 1, "N", "deny all")
+	all := s.approvesAll()
+	add(all != "", "A", all)
+	add(len(s.items) > 1, "D", fmt.Sprintf("deny all %d", len(s.items)))
 	add(len(s.items) > 1, "Tab", "next")
 	add(true, "q", "stop")
-	if s.notice == nil && it.err == nil && !it.whole() && (session || always) {
+	switch {
+	case s.notice != nil || it.err != nil:
+	case !it.informed():
+		rows = wrap(styled(warn, uninformedNote), n, nil)
+	case !it.whole() && (session || always):
 		rows = wrap(styled(faint, unseenNote(it)), n, nil)
 	}
 	if s.footer != "" {
 		rows = append(rows, wrap(styled(warn, present.SafeLine(s.footer)), n, nil)...)
 	}
 	return append(rows, keyRows(n, keys...)...)
+}
+
+// approvesAll says how many requests A would approve; nothing if there is no choice.
+func (s *state) approvesAll() string {
+	yes, left := allDialog{}.sort(s)
+	switch {
+	case len(s.items) < 2 || len(yes) == 0:
+		return ""
+	case len(left) == 0:
+		return fmt.Sprintf("approve all %d", len(yes))
+	}
+	return fmt.Sprintf("approve all: %d of %d", len(yes), len(s.items))
 }
 
 // keyRows lays out pairs of a key and what it does.

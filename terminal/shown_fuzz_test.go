@@ -65,14 +65,16 @@ func checkDialogs(t *testing.T, r, other *approval.Request, view present.View, c
 	s, _ := newState(options{theme: colours, limit: present.DefaultLimit(), grants: true, covers: true}, columns, 0, []*approval.Request{r, other})
 	s, _ = s.update(loadedEvent{id: "1", view: view})
 	checkShown(t, s.render())
-	for _, key := range []string{"s", "a", "?", "c", "A", "n", "r", "q"} {
+	low, _ := s.update(sizeEvent{columns, 24})
+	checkShown(t, low.render())
+	for _, key := range []string{"s", "a", "?", "c", "A", "N", "D", "n", "r", "q"} {
 		open, _ := s.update(keyEvent{name: key, at: time.Unix(1<<40, 0)})
 		open, _ = open.update(coversEvent{open.turn, []string{view.Content}})
 		open, _ = open.update(pasteEvent{view.Content})
 		checkShown(t, open.render())
 	}
-	checkShown(t, strings.ReplaceAll(wholeText(view, colours), "\t", "")) // a pager takes tabs
-	checkShown(t, expandTabs(wholeText(view, noStyles)))
+	checkShown(t, strings.ReplaceAll(wholeText(r, view, colours), "\t", "")) // a pager takes tabs
+	checkShown(t, expandTabs(wholeText(r, view, noStyles)))
 }
 
 // checkEvents shows what comes from elsewhere while a prompt is open.

@@ -65,7 +65,8 @@ type item struct {
 	loaded  bool
 	scroll  int
 	page    page // for the width below
-	width   int
+	width   int  // that the page was laid out for
+	height  int  // likewise
 	reached int  // how many rows from the top were on the screen
 	seen    bool // all of it was on the screen
 	opened  bool // all of it was opened with v
@@ -75,6 +76,9 @@ type item struct {
 func (it *item) whole() bool {
 	return it.loaded && it.err == nil && (it.seen || it.opened && !it.page.headOnly)
 }
+
+// informed reports whether the person could see why it asks and every act that does.
+func (it *item) informed() bool { return it.opened || it.reached >= it.page.head }
 
 // newState returns the prompt for the requests, of which there is at least one, and what
 // has to be done first.
@@ -160,7 +164,7 @@ func (s state) key(k keyEvent) (state, []effect) {
 	yes := k.name == "y" || k.name == "Y"
 	if k.at.Before(s.quietUntil) && (s.dialog == nil || yes && s.asksYes()) {
 		s.quietUntil = k.at.Add(s.quiet)
-		if !agrees(k) { // a key that is held down never comes to say yes
+		if !agrees(k) && k.name != "n" { // a key that is held down never comes to answer
 			s.quietUntil = earlier(s.quietUntil, s.quietEnd)
 		}
 		return s, nil // the tick that is under way sees the new time
@@ -173,6 +177,8 @@ func (s state) key(k keyEvent) (state, []effect) {
 	switch {
 	case s.dialog == nil:
 		next, effects = s.answer(k)
+	case k.name == "enter" && s.asksYes():
+		next.notice = styled(faint, "Enter does not say yes: press y, or Esc to go back.")
 	case agrees(k) && s.asksYes() && s.tooTall():
 		next.notice = styled(warn, "Enlarge the terminal: this does not fit, and you should see what you agree to.")
 	default:
@@ -263,8 +269,12 @@ func (s *state) layout() {
 	if !it.loaded {
 		return
 	}
-	if n := s.inner(); it.width != n {
-		it.page, it.width, it.reached = requestPage(it, s.limit, n), n, 0
+	if n := s.inner(); it.width != n || it.height != s.height {
+		page := requestPage(it, s.limit, n, s.usualRoom())
+		if it.width != n || len(page.rows) != len(it.page.rows) { // what was seen is elsewhere now
+			it.reached = 0
+		}
+		it.page, it.width, it.height = page, n, s.height
 	}
 	if s.dialog != nil {
 		return

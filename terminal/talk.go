@@ -102,8 +102,8 @@ func (t *talker) apply(ctx context.Context, effects []effect) {
 		case tickEffect:
 			time.AfterFunc(e.until.Sub(t.cfg.Clock()), func() { t.send(ctx, tickEvent{t.cfg.Clock()}) })
 		case pagerEffect:
-			fmt.Fprint(t.cfg.Out, expandTabs(wholeText(e.view, noStyles)))
-			t.event(ctx, pagedEvent{id: e.id, at: t.cfg.Clock()})
+			fmt.Fprint(t.cfg.Out, expandTabs(wholeText(e.request, e.view, noStyles)))
+			t.event(ctx, pagedEvent{id: e.request.ID, at: t.cfg.Clock()})
 		case editEffect:
 			t.event(ctx, t.edit(e))
 		case bellEffect, quitEffect:
