@@ -106,7 +106,7 @@ func TestBatches_None(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
 	x.asked("1 of 3")
-	x.types("N")
+	x.types("D")
 	x.sees("Deny all 3 requests: a note to the model?")
 	x.types("not today\r")
 	x.ends(0, "agent: That was all.", "write_file(notes/c.md) denied", "(terminal): not today")
