@@ -10,6 +10,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store/sessions"
