@@ -24,6 +24,9 @@ func (s state) answer(k keyEvent) (state, []effect) {
 	case "N":
 		s.dialog = noteDialog{purpose: denyOne}
 	case "D":
+		if s.inbox {
+			return s.hint(k), nil
+		}
 		s.dialog = noteDialog{purpose: denyAll}
 		if len(s.items) == 1 {
 			s.dialog = noteDialog{purpose: denyOne}
@@ -37,6 +40,9 @@ func (s state) answer(k keyEvent) (state, []effect) {
 			return s.openAlways(policy.EffectAllow, "")
 		}
 	case "A":
+		if s.inbox {
+			return s.hint(k), nil // several are answered from the list
+		}
 		s.dialog = allDialog{}
 	case "e":
 		if r.YesOrNo {
@@ -72,6 +78,16 @@ func (s state) answer(k keyEvent) (state, []effect) {
 		}
 	case "q":
 		s.dialog = noteDialog{purpose: stopAll}
+	case "m":
+		if !s.inbox {
+			return s.hint(k), nil
+		}
+		it.marked = !it.marked
+	case "esc":
+		if !s.inbox {
+			return s.hint(k), nil
+		}
+		return s.openList(k.at)
 	case "ctrl+d":
 		return s.interrupt("end of input")
 	default:

@@ -78,7 +78,7 @@ func (d noteDialog) done(s state, note string) (state, []effect) {
 	switch d.purpose {
 	case denyAll:
 		var all []approval.Decision
-		for _, it := range s.items {
+		for _, it := range s.chosen() {
 			all = append(all, it.request.Deny(note))
 		}
 		return s.resolve(all...)
@@ -118,7 +118,7 @@ func (d noteDialog) foot(s *state, n int) []line {
 	title := "Deny"
 	switch d.purpose {
 	case denyAll:
-		title = "Deny all " + count(len(s.items), "request")
+		title = "Deny all " + count(len(s.chosen()), "request")
 	case stopAll:
 		title = "Deny and stop the run"
 	}

@@ -308,7 +308,7 @@ func playDesk(t testing.TB, a *Approver, d Questions, columns, rows int) *player
 	p := &player{t: t, work: a.newWork(t.Context(), d), now: start}
 	o := p.work.options()
 	o.theme, o.lines = noStyles, false
-	s, effects := newState(o, columns, rows, d.Pending())
+	s, effects := newState(o, columns, rows, d.Pending(), start)
 	p.state = s
 	p.apply(effects)
 	p.wait()
@@ -339,7 +339,7 @@ func (p *player) apply(effects []effect) {
 			p.event(pagedEvent{id: e.request.ID, at: p.now})
 		case editEffect:
 			p.event(p.edit(e.request))
-		case tickEffect, bellEffect, quitEffect:
+		case tickEffect, clockEffect, bellEffect, quitEffect:
 		default:
 			ev := p.work.do(e)
 			if l, ok := ev.(loadedEvent); ok {

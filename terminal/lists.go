@@ -175,8 +175,7 @@ type allDialog struct{}
 
 // sort splits the requests into those that may be approved together and the others.
 func (allDialog) sort(s *state) (yes []*approval.Request, left []line) {
-	for i := range s.items {
-		it := &s.items[i]
+	for _, it := range s.chosen() {
 		name := present.SafeLine(it.request.Call.Name() + " · " + it.request.Summary)
 		switch {
 		case it.request.PersonOnly:
