@@ -60,6 +60,8 @@ type Config struct {
 	// Sandbox says for the record what holds the calls of this gate: the name of a
 	// sandbox, or "none" and why. Empty means that nothing is known of it.
 	Sandbox string
+	// Origin says where a request comes from when one is made; nil leaves that open.
+	Origin func(context.Context) Origin
 	// Untraced leaves the trace out of outcomes, requests and events. Then
 	// nobody can ask why, and a judgement that needs no person allocates nothing.
 	Untraced bool

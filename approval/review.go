@@ -125,6 +125,9 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) d
 	}
 	e.counted = true
 	d.request = g.newRequest(e.batch, &d.outcome, d.proposal, j)
+	if g.cfg.Origin != nil {
+		d.request.Origin = g.cfg.Origin(ctx)
+	}
 	d.outcome.Request, d.outcome.Asked = d.request.ID, d.request.Created
 	return d
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// answer takes a key at the request itself. Keys that are not here do nothing.
+// answer takes a key at the request itself. A key that does nothing here is answered with a hint.
 func (s state) answer(k keyEvent) (state, []effect) {
 	it := s.current()
 	r := it.request
@@ -20,8 +20,13 @@ func (s state) answer(k keyEvent) (state, []effect) {
 		}
 		return s.resolve(r.Approve(""))
 	case "n":
-		s.dialog = noteDialog{purpose: denyOne}
+		return s.resolve(r.Deny(""))
 	case "N":
+		s.dialog = noteDialog{purpose: denyOne}
+	case "D":
+		if s.inbox {
+			return s.hint(k), nil
+		}
 		s.dialog = noteDialog{purpose: denyAll}
 		if len(s.items) == 1 {
 			s.dialog = noteDialog{purpose: denyOne}
@@ -35,35 +40,54 @@ func (s state) answer(k keyEvent) (state, []effect) {
 			return s.openAlways(policy.EffectAllow, "")
 		}
 	case "A":
+		if s.inbox {
+			return s.hint(k), nil // several are answered from the list
+		}
 		s.dialog = allDialog{}
 	case "e":
-		if !r.YesOrNo {
-			s.busy = true
-			return s, []effect{editEffect{r}}
+		if r.YesOrNo {
+			return s.hint(k), nil
 		}
+		s.busy = true
+		return s, []effect{editEffect{r}}
 	case "r":
-		if !r.YesOrNo {
-			s.dialog = respondDialog{}
+		if r.YesOrNo {
+			return s.hint(k), nil
 		}
+		s.dialog = respondDialog{}
 	case "v":
 		if it.err == nil {
 			s.busy = true
-			return s, []effect{pagerEffect{r.ID, it.view}}
+			return s, []effect{pagerEffect{r, it.view}}
 		}
 	case "?":
 		s.dialog = textDialog{title: "Why it asks", lines: whyLines(r)}
 	case "g":
-		if s.grants {
-			return s, []effect{grantsEffect{r.Call.Session}}
+		if !s.grants {
+			return s.hint(k), nil
 		}
+		return s, []effect{grantsEffect{r.Call.Session}}
 	case "h":
 		return s, []effect{historyEffect{r.Call.Session}}
 	case "c":
-		if len(r.Choices) > 0 && s.approvable() {
+		if len(r.Choices) == 0 {
+			return s.hint(k), nil
+		}
+		if s.approvable() {
 			s.dialog = choiceDialog{at: -1}
 		}
 	case "q":
 		s.dialog = noteDialog{purpose: stopAll}
+	case "m":
+		if !s.inbox {
+			return s.hint(k), nil
+		}
+		it.marked = !it.marked
+	case "esc":
+		if !s.inbox {
+			return s.hint(k), nil
+		}
+		return s.openList(k.at)
 	case "ctrl+d":
 		return s.interrupt("end of input")
 	default:
@@ -84,10 +108,25 @@ func (s state) move(k keyEvent) (state, []effect) {
 		if n > 1 {
 			return s.show((s.at+n-1)%n, k.at)
 		}
-	default:
+	case "up", "k", "down", "j", "pgup", "pgdown", "space", "home", "end":
 		it.scroll = scrolled(it.scroll, k.name, s.bodyRoom(), len(it.page.rows))
+	default:
+		return s.hint(k), nil
 	}
 	return s, nil
+}
+
+// hint says which keys answer, after one that does not.
+func (s state) hint(k keyEvent) state {
+	said, yes := "Enter alone answers nothing.", "y to approve, "
+	if k.name != "enter" {
+		said = "No such key here: " + shorten(present.SafeLine(k.name), 20) + "."
+	}
+	if it := s.current(); it.err != nil || !it.informed() {
+		yes = ""
+	}
+	s.notice = styled(faint, said+" Press "+yes+"n to deny, ? for why.")
+	return s
 }
 
 // scrolled returns where a key leads in rows of which room are on the screen.
@@ -127,6 +166,10 @@ func (s *state) approvable() bool {
 	if s.cramped() && !s.current().opened {
 		return false // and the keys say so
 	}
+	if !s.current().informed() {
+		s.notice = styled(warn, uninformedNote)
+		return false
+	}
 	return true
 }
 
@@ -148,6 +191,9 @@ func (s *state) lasting(taken bool) bool {
 	}
 	return false
 }
+
+// uninformedNote stands where y would, while it is not offered.
+const uninformedNote = "Scroll down first (↓, PgDn): not all acts that need your answer were on the screen."
 
 func unseenNote(it *item) string {
 	switch {
@@ -191,7 +237,8 @@ func (s state) paged(e pagedEvent) (state, []effect) {
 	it.opened = true
 	if e.err != nil {
 		s.notice = styled(faint, fmt.Sprintf("No pager: %s", present.SafeLine(e.err.Error())))
-		s.dialog = textDialog{title: "All of it", lines: viewRows(it.view, present.Limit{}, s.inner()).rows}
+		rows := viewRows(it.view, present.Limit{}, s.inner()).rows
+		s.dialog = textDialog{title: "All of it", lines: append(wholeHead(it.request), rows...)}
 	}
 	return s, []effect{again}
 }

@@ -12,7 +12,7 @@ import (
 func TestDenyForSession(t *testing.T) {
 	f := newFixture(t, "one", "two")
 	p := f.play(t, 80, 24)
-	p.keys("n", "<enter>", "s", "2")
+	p.keys("N", "<enter>", "s", "2")
 	p.wants("Deny for this session", "deny write_file(notes/**)", "1 other request that waits: write_file · Write notes/two")
 	p.keys("y")
 	if f.state(0) != policy.StateDenied || f.state(1) != policy.StateAutoDenied || !p.state.over {
@@ -23,7 +23,7 @@ func TestDenyForSession(t *testing.T) {
 func TestDenyAlwaysShowsTheRule(t *testing.T) {
 	f := newFixture(t, "one")
 	p := f.play(t, 80, 24)
-	p.keys("n", "no thanks", "<enter>", "a")
+	p.keys("N", "no thanks", "<enter>", "a")
 	p.wants("Always deny", "deny write_file(notes/one)")
 	p.keys("y")
 	rules, _ := f.memory.Rules(t.Context())
@@ -172,7 +172,7 @@ func TestPersonOnlyIsAskedEachTime(t *testing.T) {
 	p.wants("Only a person may answer this")
 	p.keys("s")
 	p.wants("cannot be remembered")
-	p.keys("a", "n", "no", "<enter>", "o")
+	p.keys("a", "N", "no", "<enter>", "o")
 	if f.state(0) != policy.StateDenied {
 		t.Fatal(f.state(0))
 	}
@@ -191,7 +191,7 @@ func TestPersonOnlyMayBeDeniedForLonger(t *testing.T) {
 		}
 		p.keys("s")
 		p.wants("cannot be remembered")
-		p.keys("n", "<enter>")
+		p.keys("N", "<enter>")
 		p.wants("[s] for this session", "[a] always")
 		p.keys(key)
 		p.wants("deny delete_file(/)")
@@ -211,7 +211,7 @@ func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
 	}
 	p.keys("a")
 	p.wants("No rule says exactly this")
-	p.keys("n", "<enter>") // once: there is nothing to choose
+	p.keys("N", "<enter>") // once: there is nothing to choose
 	if f.state(0) != policy.StateDenied {
 		t.Error(f.state(0))
 	}
@@ -220,14 +220,14 @@ func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
 // TestKeptYesWarns: what an offer warns of is shown before a yes is kept, and not for a no.
 func TestKeptYesWarns(t *testing.T) {
 	const warning = "npm test runs files in proj"
-	for keys, want := range map[string]bool{"s": true, "a": true, "n": false} {
+	for keys, want := range map[string]bool{"s": true, "a": true, "N": false} {
 		f := newFixture(t, "one")
 		p := f.play(t, 80, 40)
 		request := p.state.current().request
 		for i := range request.Offers {
 			request.Offers[i].Warn = []string{warning}
 		}
-		if p.keys(keys); keys == "n" {
+		if p.keys(keys); keys == "N" {
 			p.keys("<enter>", "a")
 		}
 		if got := strings.Contains(p.screen(), warning); got != want {

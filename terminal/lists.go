@@ -175,8 +175,7 @@ type allDialog struct{}
 
 // sort splits the requests into those that may be approved together and the others.
 func (allDialog) sort(s *state) (yes []*approval.Request, left []line) {
-	for i := range s.items {
-		it := &s.items[i]
+	for _, it := range s.chosen() {
 		name := present.SafeLine(it.request.Call.Name() + " · " + it.request.Summary)
 		switch {
 		case it.request.PersonOnly:
@@ -229,7 +228,7 @@ func (d allDialog) foot(s *state, n int) []line {
 			rows = append(rows, wrap(append(text("  • "), l...), n, text("    "))...)
 		}
 	}
-	return append(rows, keyRows(n, "y", "yes, approve these", "Esc", "back")...)
+	return append(rows, keyRows(n, "y", fmt.Sprintf("yes, approve %d", len(yes)), "Esc", "back")...)
 }
 
 // choiceDialog takes one of the further answers that the tool offers.

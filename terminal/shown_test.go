@@ -132,7 +132,7 @@ func BenchmarkPrompt(b *testing.B) {
 			view := present.View{Kind: kind, Content: big, Language: "go"}
 			r := &approval.Request{ID: "1", Summary: "Create big.go", Acts: []policy.Act{{Name: "write_file"}}}
 			for b.Loop() {
-				s, _ := newState(options{theme: colours, limit: present.DefaultLimit()}, 120, 50, []*approval.Request{r})
+				s, _ := newState(options{theme: colours, limit: present.DefaultLimit()}, 120, 50, []*approval.Request{r}, start)
 				s, _ = s.update(loadedEvent{id: "1", view: view})
 				if s.render() == "" {
 					b.Fatal("nothing is shown")

@@ -136,7 +136,7 @@ func keeperCmd() *cobra.Command {
 			}
 			if o.Places, err = setup.Here(state); err == nil {
 				home, _ := os.UserHomeDir() // without one only the project says which agents are used
-				o.SettingNames = hook.SettingNames()
+				o.Name, o.SettingNames = agent, hook.SettingNames()
 				if o.Settings, err = hook.Settings(agent, o.Project, home); err != nil {
 					err = fmt.Errorf("%w: %w", keeper.ErrNoSandbox, err)
 				} else {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -100,10 +99,6 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Wait
 			return err
 		}
 		return writeJSON(c.OutOrStdout(), shown)
-	}
-	if h, ok := waiting.Agents[r.Call.Session]; ok {
-		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID),
-			present.SafeLine(h.Folder))
 	}
 	if err := inbox.Show(c.Context(), c.OutOrStdout(), r); err != nil || f.args == "" {
 		return err

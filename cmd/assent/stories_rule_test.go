@@ -65,7 +65,7 @@ var three = []call{write("a", "notes/a.md", "one\n"), write("b", "notes/b.md", "
 func TestBatches(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
-	x.asked("1 of 3", "Create notes/a.md", "[A] approve all", "[N] deny all")
+	x.asked("1 of 3", "Create notes/a.md", "[A] approve all: 1 of 3", "[D] deny all 3")
 	x.types("y")
 	x.asked("2 of 3", "Create notes/b.md")
 	s.hasNot("notes/a.md") // nothing runs before all are answered
@@ -106,7 +106,7 @@ func TestBatches_None(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
 	x.asked("1 of 3")
-	x.types("N")
+	x.types("D")
 	x.sees("Deny all 3 requests: a note to the model?")
 	x.types("not today\r")
 	x.ends(0, "agent: That was all.", "write_file(notes/c.md) denied", "(terminal): not today")

@@ -51,9 +51,7 @@ func TestShellPatterns(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "sort -u today.md -r"), command("b", "sort -ux today.md")})
 	x := s.run()
 	x.asked("sort -ux today.md", "!1 of 2")
-	x.types("n\r")
-	x.sees("Deny for how long?")
-	x.types("o")
+	x.types("n")
 	x.ends(0, "✓ shell: free", "✗ shell: denied")
 }
 
@@ -96,9 +94,7 @@ func TestAlways_ForACommand(t *testing.T) {
 	s.turns([]call{command("b", "touch new.txt")}, []call{command("c", "cd ..; touch new.txt")})
 	x = s.run()
 	x.asked("✓ shell: auto-approved", "cd ..")
-	x.types("n\r")
-	x.sees("Deny for how long?")
-	x.types("o")
+	x.types("n")
 	x.ends(0)
 }
 
@@ -107,9 +103,7 @@ func TestNothingHidden_InCommands(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "cat today.md \u202e# x\ntouch y")})
 	x := s.run()
 	x.asked(`\u{202e}`, "Only a person may answer this")
-	x.types("n\r")
-	x.sees("Deny for how long?")
-	x.types("o")
+	x.types("n")
 	x.ends(0, "✗ shell: denied")
 }
 

@@ -187,7 +187,7 @@ func TestDumbTerminal(t *testing.T) {
 	x.types("\nmaybe\nYES\n")
 	x.sees("✓ approved: write_file · Create notes/a.md", "2 of 2")
 	x.until("a second question", func() bool { return strings.HasSuffix(x.screen.Flat(), "answer>") })
-	x.types("no\n")
+	x.types("N\n")
 	x.sees("a note to the model?")
 	x.types("not that\n")
 	x.sees("Deny for how long?")

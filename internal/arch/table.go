@@ -239,7 +239,7 @@ var table = map[string]line{
 			"sandbox/stage tool/files tool/shell/inside"),
 	},
 	"internal/setup": {
-		inside: to("internal/config internal/realpath internal/starter internal/trust policy sandbox " +
+		inside: to("approval internal/config internal/realpath internal/starter internal/trust policy sandbox " +
 			"sandbox/fingerprint tool/roots tool/shell"),
 	},
 	"internal/setup/open": {

@@ -14,19 +14,17 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
-	"github.com/assent-dev/assent/store/sessions"
 )
 
 // Waiting is what waits in a store, and for whom.
 type Waiting struct {
 	Requests []*approval.Request
-	Runs     map[string]string           // the ids of saved runs, by session
-	Agents   map[string]sessions.Session // of other agents, by their ids
+	Runs     map[string]string // the ids of saved runs, by session
 }
 
 // ReadWaiting reads what waits.
 func ReadWaiting(ctx context.Context, s Store) (*Waiting, error) {
-	w := &Waiting{Requests: []*approval.Request{}, Runs: map[string]string{}, Agents: map[string]sessions.Session{}}
+	w := &Waiting{Requests: []*approval.Request{}, Runs: map[string]string{}}
 	open, err := s.Open(ctx, "")
 	if err != nil {
 		return nil, err
@@ -41,30 +39,23 @@ func ReadWaiting(ctx context.Context, s Store) (*Waiting, error) {
 	for _, r := range runs {
 		w.Runs[r.Session] = r.ID
 	}
-	live, err := s.Sessions(ctx)
-	for _, session := range live {
-		if session.Kind == sessions.KindHook {
-			w.Agents[session.ID] = session
-		}
-	}
-	return w, err
+	return w, nil
 }
 
 // Print prints what waits, and the runs that could go on.
 func (w *Waiting) Print(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if len(w.Requests) > 0 {
-		fmt.Fprintln(t, "ID\tRUN\tSESSION\tFOLDER\tSINCE\tWORKER\tTOOL\tWHAT")
+		fmt.Fprintln(t, "ID\tAGENT\tFOLDER\tBRANCH\tSESSION\tRUN\tSINCE\tWORKER\tTOOL\tWHAT")
 	} else {
 		fmt.Fprintln(t, "Nothing waits for an answer.")
 	}
 	ready := maps.Clone(w.Runs)
 	for _, r := range w.Requests {
 		delete(ready, r.Call.Session)
-		agent := w.Agents[r.Call.Session] // empty for what is not another agent's
-		row := []string{r.ID, w.Runs[r.Call.Session]}
+		row := []string{r.ID}
 		for _, text := range []string{
-			agent.ID, agent.Folder, r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
+			r.Origin.Agent, r.Origin.Folder, r.Origin.Branch, short(r.Call.Session), w.Runs[r.Call.Session], r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
 			r.Call.Name(), r.Summary,
 		} {
 			row = append(row, present.SafeLine(text))
@@ -117,6 +108,13 @@ func Show(ctx context.Context, w io.Writer, r *approval.Request) error {
 		return fmt.Errorf("request %s cannot be shown, so it cannot be approved: %w", r.ID, err)
 	}
 	fmt.Fprintf(w, "%s  %s · %s\n", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
+	for _, part := range []struct{ name, value string }{
+		{"agent", r.Origin.Agent}, {"folder", r.Origin.Folder}, {"branch", r.Origin.Branch}, {"session", r.Call.Session},
+	} {
+		if part.value != "" {
+			fmt.Fprintf(w, "%s: %s\n", part.name, present.SafeLine(part.value))
+		}
+	}
 	if len(r.Call.Workers) > 0 {
 		fmt.Fprintf(w, "worker: %s\n", present.SafeLine(strings.Join(r.Call.Workers, " › ")))
 	}

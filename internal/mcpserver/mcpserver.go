@@ -73,7 +73,8 @@ func Open(ctx context.Context, s *setup.Setup, o Options) (k *Server, err error)
 	o.ClientAnswers, o.Hold = o.ClientAnswers || user.Gateway.Elicitation, cmp.Or(o.Hold, user.Gateway.Hold)
 	k = &Server{Options: o}
 	// A way out of the sandbox holds for a session, and clients over HTTP have one each.
-	order := open.Order{Use: open.Gateway, Mode: o.Mode, Steps: o.HTTP == "", NoTools: len(o.Tools) == 0}
+	order := open.Order{Use: open.Gateway, Mode: o.Mode, Steps: o.HTTP == "", NoTools: len(o.Tools) == 0,
+		Agent: "MCP client"} // until it says its name
 	if k.Base, err = open.Open(ctx, s, order); err != nil {
 		return nil, err
 	}

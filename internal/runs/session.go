@@ -32,6 +32,7 @@ import (
 type Session struct {
 	*open.Base
 	approver approval.Approver
+	timeout  time.Duration // after which silence is a denial; 0 for never
 	ties     crew.Dependencies
 	status   *terminal.Status // nil where it cannot be drawn
 	shown    *Progress
@@ -48,7 +49,8 @@ func Open(ctx context.Context, s *setup.Setup, order open.Order, timeout time.Du
 	if err != nil {
 		return nil, err
 	}
-	d := &Session{Base: base, status: terminal.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	d := &Session{Base: base, status: terminal.NewStatus(os.Stderr, nil), timeout: timeout,
+		gates: map[string]*tool.Gate{}}
 	d.shown = NewProgress(d.Store, d.status)
 	if asks != nil {
 		d.approver = asks(d)
@@ -83,6 +85,14 @@ func (s *Session) Guard(chain []string, conf *policy.RuleSet, tools []tool.Tool)
 func (s *Session) GateConfig(conf *policy.RuleSet) approval.Config {
 	cfg := s.Gate(conf)
 	cfg.Approver, cfg.Recorder = s.approver, s.ties.Recorder(s.shown)
+	origin := cfg.Origin
+	cfg.Origin = func(ctx context.Context) approval.Origin {
+		o := origin(ctx)
+		if s.timeout > 0 {
+			o.Until = time.Now().Add(s.timeout)
+		}
+		return o
+	}
 	return cfg
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/notify"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store/sessions"
@@ -182,6 +183,7 @@ func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approva
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
+		Origin: func(context.Context) approval.Origin { return setup.Origin(d.agent, d.folder) },
 	})
 }
 

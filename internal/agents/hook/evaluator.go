@@ -30,6 +30,7 @@ import (
 
 // An evaluator is where the call of one event is judged.
 type evaluator struct {
+	agent   string // that calls
 	project string // the folder of the project
 	folder  string // that the call came from
 	setup   *setup.Setup
@@ -57,7 +58,7 @@ func (a *answering) openEvaluator(ctx context.Context, e agents.Event, want agen
 		return nil, err
 	}
 	a.Observe = a.Observe || user.User.Hook.Observe
-	d := &evaluator{clock: a.Clock, observe: a.Observe}
+	d := &evaluator{agent: a.Agent.Name, clock: a.Clock, observe: a.Observe}
 	d.opened = sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })
 	prepared := inBackground(func() error { return d.prepare(ctx, a, e, want, user, broken) })
 	if d.store, err = d.opened(); err == nil {

@@ -55,6 +55,8 @@ type Order struct {
 	// Folder is the project of another agent's session. Such a session has no owner: hooks begin
 	// it, and its agent ends it.
 	Folder string
+	// Agent is who asks, for a person who answers elsewhere; empty means the name of the program.
+	Agent string
 	// Programs are what a run that goes on starts, as they were when it began; nil means as
 	// they are now.
 	Programs *command.Programs
@@ -78,6 +80,7 @@ type Base struct {
 	KeepSession bool
 
 	use     Use
+	agent   string // who asks
 	standIn string // a folder with stand-ins for roots that are not there; empty for none
 }
 
@@ -85,7 +88,7 @@ type Base struct {
 // is none, nothing is made.
 func Open(ctx context.Context, s *setup.Setup, o Order) (b *Base, err error) {
 	b = &Base{Setup: s, Mode: s.Mode(), use: o.Use, Session: cmp.Or(o.Session, rand.Text()), KeepSession: o.Kept,
-		Programs: o.Programs}
+		Programs: o.Programs, agent: cmp.Or(o.Agent, filepath.Base(os.Args[0]))}
 	if b.Programs == nil {
 		b.Programs = &command.Programs{}
 	}
@@ -183,6 +186,7 @@ func (b *Base) Gate(conf *policy.RuleSet) approval.Config {
 	return approval.Config{
 		Session: b.Session, Project: b.Scope, Mode: b.Mode, Policy: conf, Sandbox: b.Sandbox.Words(),
 		Rules: b.Store, Grants: b.Store, Requests: b.Store, Claims: b.Store,
+		Origin: func(context.Context) approval.Origin { return setup.Origin(b.agent, b.Dir) },
 	}
 }
 
