@@ -409,11 +409,18 @@ func (d *doctor) agents(ctx context.Context) {
 		switch {
 		case a.Settings == "":
 			d.warn("agents", "run: assent install "+a.Name, "%s does not ask assent", a.Title)
+		case a.Untried:
+			d.warn("agents", "watch its first calls with: assent audit list --follow",
+				"the hook of %[1]s answers as it should, but nobody has run assent with %[1]s itself", a.Title)
 		case a.Proven:
 			d.ok("agents", "%s asks assent, and its hook answers as it should", a.Title)
 		default:
 			for _, why := range a.Why {
-				d.problem("agents", "run: assent verify "+a.Name, "%s: %s", a.Title, why)
+				what, cure := why, "run: assent verify "+a.Name
+				if at := strings.LastIndex(why, "; "); at > 0 { // a finding ends with what to do
+					what, cure = why[:at], why[at+2:]
+				}
+				d.problem("agents", cure, "%s: %s", a.Title, what)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (s *Status) next() {
 		switch {
 		case a.Settings == "":
 			do("Run 'assent install %s' to protect %s.", a.Name, a.Title)
-		case !a.Proven:
+		case !a.Proven && !a.Untried:
 			do("Run 'assent verify %s': it says what to do.", a.Name)
 		default:
 			protected++
@@ -125,7 +125,10 @@ func printAgent(b *strings.Builder, a install.AgentStatus) {
 		fmt.Fprintf(b, "%-12sNOT protected: it does not ask assent\n", a.Title)
 		return
 	case a.Proven:
-		fmt.Fprintf(b, "%-12sprotected, tried just now; hook in %s\n", a.Title, present.SafeLine(short(a.Settings)))
+		fmt.Fprintf(b, "%-12sprotected, checked just now; hook in %s\n", a.Title, present.SafeLine(short(a.Settings)))
+	case a.Untried:
+		fmt.Fprintf(b, "%-12sinstalled, not tried; hook in %s\n", a.Title, present.SafeLine(short(a.Settings)))
+		fmt.Fprintf(b, "  The hook answers as it should, but nobody has run assent with %s itself.\n", a.Title)
 	default:
 		fmt.Fprintf(b, "%-12sNOT proven to ask; hook in %s\n", a.Title, present.SafeLine(short(a.Settings)))
 	}

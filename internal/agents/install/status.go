@@ -18,8 +18,10 @@ type AgentStatus struct {
 	// Settings is the file that has the hook; empty if none does.
 	Settings string `json:"settings,omitempty"`
 	Proven   bool   `json:"proven"`
-	// Tried is when the hook answered as it should; zero if it did not.
-	Tried time.Time `json:"tried,omitzero"`
+	// Checked is when the hook answered as it should; zero if it did not.
+	Checked time.Time `json:"checked,omitzero"`
+	// Untried says that the hook answers, but that nobody has run assent with the agent itself.
+	Untried bool `json:"untried,omitempty"`
 	// Why are the reasons why it is not.
 	Why []string `json:"why,omitempty"`
 	// IfDead is what happens to a call whose hook is killed.
@@ -45,7 +47,7 @@ func AgentsHere(ctx context.Context, named *agents.Agent, shell string) (out []A
 		}
 		for _, f := range off {
 			if text := f.String(); f.Agent == a.Name && !slices.Contains(s.Why, text) {
-				s.Proven, s.Why = false, append(s.Why, text)
+				s.Proven, s.Untried, s.Why = false, false, append(s.Why, text)
 			}
 		}
 		if a.Name == "codex" && s.Settings != "" {
@@ -82,14 +84,12 @@ func agentHere(ctx context.Context, t settings.Target, around settings.Surroundi
 			s.Why = append(s.Why, err.Error())
 			continue
 		}
-		s.Tried = time.Now().UTC()
+		s.Checked = time.Now().UTC()
 		for _, f := range e.findings {
 			s.Why = append(s.Why, f.String())
 		}
 		if s.Proven = e.proven() && t.Agent.Tried(); e.proven() {
-			if !s.Proven {
-				s.Why = append(s.Why, "installed, not tried: nobody has run assent with "+t.Agent.Title+" itself")
-			}
+			s.Untried = !s.Proven
 			break
 		}
 	}
