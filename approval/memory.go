@@ -34,7 +34,7 @@ type Notifier interface {
 }
 
 // DefaultRuleLimit is how many rules a [Memory] keeps unless told otherwise.
-const DefaultRuleLimit = 100
+const DefaultRuleLimit = 1000
 
 // Memory keeps rules and grants in memory. Several gates may share one. It is
 // safe for concurrent use. Make one with [NewMemory].
