@@ -19,10 +19,12 @@ func TestWide(t *testing.T) {
 		"allow write_file": true, "allow write_file(**)": true, "allow delete_file(/**)": true, "allow connector github": true, "allow write_file({**,a})": true,
 		"allow SHELL": true, "allow shell(/bin/sh -c)": true, "allow shell(ssh host)": true, "allow shell(ssh host uptime)": true, "allow shell(rsh host)": true,
 		"allow shell(uvx)": true, "allow github:*": true, "allow delete_file": true, "allow write_*": true, "allow write_file({a,**})": true, "allow write_file(?*)": true,
+		"allow edit_file": true, "allow move_file": true, "allow copy_file": true, "allow make_dir": true, "allow Edit_File(**)": true, "allow e*t_file": true,
 		"allow shell(frobnicate *)": true, "allow shell(./deploy.sh *)": true, "allow shell(frobnicate push *)": true,
 
 		"allow shell(git status)": false, "allow shell(= bash x.sh)": false, "allow shell(npm test)": false, "allow shell(docker ps)": false,
 		"allow write_file(notes/**)": false, "allow read_file": false, "allow github:search_*": false, "deny shell": false, "deny *": false,
+		"allow list_files": false, "allow search_files": false, "allow file_info": false, "allow edit_file(notes/**)": false, "allow github:edit_file": false,
 		"allow github:shell": false, "allow shell(ls *)": false,
 		"allow shell(npm test *)": false, "allow send_email": false, "allow shell(shellcheck)": false,
 		"allow shell(frobnicate)": false, "allow shell(= frobnicate x)": false, "allow shell(frobnicate push)": false,
