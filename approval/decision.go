@@ -50,6 +50,14 @@ type Remember struct {
 	Rules []string `json:"rules,omitempty"`
 }
 
+// Where is the scope of the rules that are saved with an answer to r, for a person.
+func (m Remember) Where(r *Request) string {
+	if m.Everywhere {
+		return policy.Everywhere
+	}
+	return policy.Where(r.Call.Project)
+}
+
 // A Decision answers one request, once. It is bound to the request's
 // fingerprint; for anything else it has no effect. Build it with the methods of
 // [Request].

@@ -201,7 +201,8 @@ func callOf(name string) policy.Call {
 		tool = "move_file"
 	}
 	args, _ := json.Marshal(map[string]any{"case": name, "content": "text of " + name, "role": "admin", "n": 12})
-	return policy.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"}}
+	return policy.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"},
+		Project: "/home/me/shop"}
 }
 
 // fixture is a gate with a batch that waits.

@@ -63,6 +63,7 @@ func TestGoldenDialogs(t *testing.T) {
 		"session":     {"s", "2"},
 		"custom":      {"s", "c", "30m"},
 		"always":      {"a"},
+		"everywhere":  {"a", "w"},
 		"edit":        {"a", "e"},
 		"wide":        {"a", "2", "y"},
 		"respond":     {"r", "first", "<enter>", "second"},

@@ -93,6 +93,28 @@ func TestAlways(t *testing.T) {
 	}
 }
 
+func TestARuleIsForTheProjectUnlessThePersonSaysEverywhere(t *testing.T) {
+	for project, keys := range map[string][]string{
+		"/home/me/shop": {"a", "y"}, "": {"a", "w", "y"},
+	} {
+		f := newFixture(t, "one")
+		p := f.play(t, 80, 40)
+		p.keys("a")
+		p.wants("only in /home/me/shop", "[w] everywhere")
+		p.keys("w")
+		p.wants("everywhere, in every project", "[w] only in this project")
+		p.keys("w", "<esc>")
+		p.keys(keys...)
+		rules, _ := f.memory.Rules(t.Context())
+		if got := rules.Rules(); len(got) != 1 || got[0].Project != project {
+			t.Errorf("%q: rules %+v", keys, got)
+		}
+		if said := p.said[0]; strings.Contains(said, "everywhere") != (project == "") {
+			t.Errorf("%q: said %q", keys, said)
+		}
+	}
+}
+
 func TestWideRuleNeedsASecondYes(t *testing.T) {
 	f := newFixture(t, "bash")
 	p := f.play(t, 80, 40)

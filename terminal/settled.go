@@ -137,6 +137,8 @@ func keptText(d approval.Decision) string {
 		return " for " + m.For.String()
 	case m.Keep == approval.KeepSession:
 		return " for this session"
+	case m.Keep == approval.KeepAlways && m.Everywhere:
+		return " always, everywhere"
 	case m.Keep == approval.KeepAlways:
 		return " always"
 	}

@@ -33,7 +33,8 @@ func approveCmd() *cobra.Command {
 		Use:   "approve ID",
 		Short: "Say yes to a question that waits",
 		Long: "approve lets exactly the call run that 'assent pending ID' shows, once. With --session its acts\n" +
-			"pass for the rest of the session, with --always a rule is kept.\n\n" +
+			"pass for the rest of the session. With --always it saves rules for this project, and prints\n" +
+			"them; with --everywhere too, they hold in every project.\n\n" +
 			"With --args it runs with other arguments. What it would do then is shown and asked about;\n" +
 			"without a terminal look at it with 'assent pending ID --args JSON' and give the fingerprint\n" +
 			"that is printed there as --expect.",
@@ -60,7 +61,9 @@ func (f *answerFlags) command(c *cobra.Command, answer deciding) *cobra.Command 
 	f.register(c)
 	c.Flags().StringVar(&f.note, "note", "", "a comment that reaches the model")
 	c.Flags().BoolVar(&f.kept.Session, "session", false, "keep the answer for the session, for exactly these acts")
-	c.Flags().BoolVar(&f.kept.Always, "always", false, "keep the answer as a rule, for exactly these acts")
+	c.Flags().BoolVar(&f.kept.Always, "always", false, "save the answer as rules for the same commands, files and addresses in this project; "+
+		"they also cover other contents, and what a command does by itself")
+	c.Flags().BoolVar(&f.kept.Everywhere, "everywhere", false, "with --always: in every project")
 	c.Flags().BoolVar(&f.kept.ProjectCode, "project-code", false,
 		"with --session or --always: keep it for all code of this project (tests, builds, scripts)")
 	c.Flags().BoolVar(&f.kept.Domain, "domain", false,
@@ -118,6 +121,8 @@ func (f *answerFlags) check(c *cobra.Command) error {
 		return misused(c, "--project-code goes with --session or --always")
 	case f.kept.Domain && !f.kept.Session && !f.kept.Always:
 		return misused(c, "--domain goes with --session or --always")
+	case f.kept.Everywhere && !f.kept.Always:
+		return misused(c, "--everywhere goes with --always")
 	case f.expect != "" && f.args == "":
 		return misused(c, "--expect goes with --args")
 	}

@@ -138,7 +138,7 @@ func (f *rulesFlags) each(c *cobra.Command, words []string, done string,
 			return err
 		}
 		if !f.json {
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", done, shownText(found[i].String()))
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s (%s)\n", done, shownText(found[i].String()), shownText(found[i].Where()))
 		}
 	}
 	if f.json {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
@@ -23,6 +25,8 @@ import (
 // addFlags are what is said about a new rule.
 type addFlags struct {
 	because, note, expires string
+	here                   bool
+	project                string
 	keeps                  rulebook.KeepOptions
 }
 
@@ -30,16 +34,22 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 	var add addFlags
 	c := &cobra.Command{
 		Use:   "add RULE",
-		Short: "Keep a rule",
-		Long: "add keeps a rule from now on, in every process that is running already too. It says what\n" +
-			"the rule means for those that are there, and refuses one that is empty, malformed or there\n" +
-			"already, and one too many.",
+		Short: "Save a rule",
+		Long: "add saves a rule. It holds at once, in processes that are already running too: everywhere, or\n" +
+			"with --here or --project in one project only. The project of a folder is the nearest folder\n" +
+			"above it with a .assent/policy.yaml, else the top of its git repository, else the folder.\n\n" +
+			"add warns about rules that overlap, and refuses a rule that is malformed, there already, or\n" +
+			"one more than the limit.",
 		Example: "  assent rules add 'allow shell(git status)'\n" +
+			"  assent rules add --here 'allow shell(make test)'\n" +
 			"  assent rules add 'deny shell(git push)' --because 'use the staging project'\n" +
 			"  assent rules add 'allow write_file(drafts/**)' --expires 30d --note 'for the report'",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return addWords(c, flags, add, strings.Join(args, " ")) },
 	}
+	c.Flags().BoolVar(&add.here, "here", false, "only for the project of the current folder")
+	c.Flags().StringVar(&add.project, "project", "", "only for the project of this folder")
+	c.MarkFlagsMutuallyExclusive("here", "project")
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
 	c.Flags().StringVar(&add.note, "note", "", "a remark for yourself")
 	c.Flags().StringVar(&add.expires, "expires", "", "when it ends: 12h, 30d, 2026-12-31, or a time")
@@ -103,8 +113,36 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 	for _, a := range out.Advice {
 		fmt.Fprintln(c.ErrOrStderr(), "assent: warning:", shownText(a.Text))
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s is kept: %s\n", rulebook.ShortID(out.Rule.ID), shownText(out.Rule.String()))
+	sayAdded(c, out.Rule)
 	return nil
+}
+
+// sayAdded says which rule was saved, and where it holds.
+func sayAdded(c *cobra.Command, r policy.Rule) {
+	fmt.Fprintf(c.OutOrStdout(), "Saved rule %s: %s (%s)\n", rulebook.ShortID(r.ID), shownText(r.String()),
+		shownText(r.Where()))
+}
+
+// projectFolder is the project that the rule is for; empty for everywhere.
+func (f addFlags) projectFolder() (string, error) {
+	dir := f.project
+	if f.here {
+		dir = "."
+	}
+	if dir == "" {
+		return "", nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", dir)
+	}
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("--project: %w", err)
+	}
+	return setup.ProjectOf(dir)
 }
 
 // rule makes the rule of what was written.
@@ -114,6 +152,9 @@ func (f addFlags) rule(text string, now time.Time) (policy.Rule, error) {
 		return policy.Rule{}, err
 	}
 	rule.ID, rule.Created, rule.Because, rule.Note = rand.Text(), now.UTC().Truncate(time.Second), f.because, f.note
+	if rule.Project, err = f.projectFolder(); err != nil {
+		return policy.Rule{}, err
+	}
 	if f.expires != "" {
 		end, err := auditview.ParseUntil(f.expires, now)
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/terminal"
@@ -45,9 +46,9 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 // ruleEditor changes rules with the person at this terminal.
 func ruleEditor(c *cobra.Command, s *store.Store, out io.Writer, wide bool) *rulebook.Editor {
 	return &rulebook.Editor{
-		Store: s, Wide: wide, Program: commandName(), Out: out,
+		Store: s, Wide: wide, Program: commandName(), Out: out, Project: setup.ProjectOf,
 		Edit:    func(path string) error { return runEditor(c, path) },
-		Confirm: func() error { return confirmed(c, "Keep this?") },
+		Confirm: func() error { return confirmed(c, "Save this?") },
 	}
 }
 
@@ -97,7 +98,7 @@ func rulesExportCmd(flags *rulesFlags) *cobra.Command {
 		Use:   "export",
 		Short: "Print the rules as a policy file has them, or as JSON",
 		Long: "export prints rules for 'assent rules import', or to be pasted into a policy file. A rule\n" +
-			"that is disabled or ends some day is a comment there; JSON has everything.",
+			"that is disabled, ends some day or is for one project is a comment there; JSON has everything.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if flags.json {

@@ -105,7 +105,7 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []ruleboo
 		if !atTerminal(c) {
 			continue
 		}
-		key, err := terminal.AskKey(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
+		key, err := terminal.AskKey(os.Stdin, c.ErrOrStderr(), "   Save it?", "ynq")
 		switch {
 		case err != nil:
 			return err
@@ -119,7 +119,7 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []ruleboo
 		}
 	}
 	if len(found) > 0 && !atTerminal(c) {
-		fmt.Fprintf(c.OutOrStdout(), "\nTo keep one: %s --apply NUMBER\n", c.CommandPath())
+		fmt.Fprintf(c.OutOrStdout(), "\nTo save one: %s --apply NUMBER\n", c.CommandPath())
 	}
 	return nil
 }
@@ -146,6 +146,7 @@ func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found 
 		if err != nil {
 			return err
 		}
+		r.Project = found[number-1].Project
 		rules = append(rules, r)
 	}
 	if err := s.AddRules(c.Context(), rules...); err != nil {
@@ -155,7 +156,7 @@ func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found 
 		return rulebook.WriteJSON(c.OutOrStdout(), rules)
 	}
 	for _, r := range rules {
-		fmt.Fprintf(c.OutOrStdout(), "%s is kept: %s\n", rulebook.ShortID(r.ID), shownText(r.String()))
+		sayAdded(c, r)
 	}
 	return nil
 }

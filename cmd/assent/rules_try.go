@@ -155,6 +155,6 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *p
 	if err != nil {
 		return rulebook.Report{}, err
 	}
-	comparison.AddCalls(c.Context(), e.Tools, calls)
+	comparison.AddCalls(c.Context(), e, calls)
 	return comparison.Report(), nil
 }

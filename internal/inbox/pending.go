@@ -138,6 +138,7 @@ type Remembering struct {
 	Session, Always bool
 	ProjectCode     bool // for all code of this project
 	Domain          bool // for all hosts of the domain
+	Everywhere      bool // with Always: in every project
 }
 
 // Apply has a decision about a request remembered so. It fails where the request does not offer it.
@@ -150,6 +151,7 @@ func (k Remembering) Apply(r *approval.Request, d approval.Decision) (approval.D
 		d = d.ForSession(policy.ReachExact)
 	case k.Always:
 		d = d.Always()
+		d.Remember.Everywhere = k.Everywhere
 	}
 	switch {
 	case k.ProjectCode && !offers(policy.ReachProject):
@@ -184,7 +186,11 @@ func kept(r *approval.Request, d approval.Decision) []string {
 		case d.Remember.Keep == approval.KeepSession:
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:
-			return rulesOf(o, d)
+			out := slices.Clone(rulesOf(o, d))
+			for i := range out {
+				out[i] += " (" + d.Remember.Where(r) + ")"
+			}
+			return out
 		}
 	}
 	return nil

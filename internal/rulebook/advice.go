@@ -49,6 +49,9 @@ func Advise(rules []policy.Rule, rule policy.Rule, known []string, most int, now
 	}
 	mine := examples(rule)
 	for _, other := range rules {
+		if !other.HoldsIn(rule.Project) && !rule.HoldsIn(other.Project) {
+			continue
+		}
 		if other.Enabled && (other.Expires.IsZero() || now.Before(other.Expires)) {
 			out = append(out, compare(rule, other, mine, examples(other))...)
 		}
@@ -85,7 +88,8 @@ func about(rule policy.Rule, known []string) []string {
 // compare says what a new rule and one that is kept mean for each other.
 func compare(rule, other policy.Rule, mine, theirs []example) []Advice {
 	inOther, inMine := count(mine, other), count(theirs, rule)
-	allMine, allTheirs := inOther > 0 && inOther == len(mine), inMine > 0 && inMine == len(theirs)
+	allMine := inOther > 0 && inOther == len(mine) && other.HoldsIn(rule.Project)
+	allTheirs := inMine > 0 && inMine == len(theirs) && rule.HoldsIn(other.Project)
 	advice := func(c Concern, format string) []Advice {
 		return []Advice{{Concern: c, Text: fmt.Sprintf(format, other), Other: &other}}
 	}

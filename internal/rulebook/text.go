@@ -2,6 +2,7 @@ package rulebook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,12 +22,14 @@ const (
 	becauseWord  = "because"
 	noteWord     = "note"
 	createdWord  = "created"
+	projectWord  = "project"
+	ruleWord     = "rule"
 	disabledWord = "disabled"
 	untilWord    = "until "
 )
 
-// Write writes rules as a policy file has them. A rule that is disabled or ends some day
-// is a comment there, because a policy file could not say that.
+// Write writes rules as a policy file has them. A rule that is disabled, ends some day or is for one
+// project is a comment there, because a policy file could not say that.
 func Write(w io.Writer, rules []policy.Rule) error {
 	var body bytes.Buffer
 	head := "rules: []\n"
@@ -41,7 +44,7 @@ func Write(w io.Writer, rules []policy.Rule) error {
 }
 
 // plain reports whether a policy file can say what the rule says.
-func plain(r *policy.Rule) bool { return r.Enabled && r.Expires.IsZero() }
+func plain(r *policy.Rule) bool { return r.Enabled && r.Expires.IsZero() && r.Project == "" }
 
 func write(b *bytes.Buffer, r *policy.Rule) {
 	remark := func(word, text string) {
@@ -55,6 +58,7 @@ func write(b *bytes.Buffer, r *policy.Rule) {
 	}
 	remark(becauseWord, r.Because)
 	remark(noteWord, r.Note)
+	remark(projectWord, r.Project)
 	if plain(r) {
 		fmt.Fprintf(b, "  - %s\n", scalar(r.String()))
 		return
@@ -66,7 +70,7 @@ func write(b *bytes.Buffer, r *policy.Rule) {
 	if !r.Expires.IsZero() {
 		word = strings.TrimSpace(word + " " + untilWord + r.Expires.UTC().Format(time.RFC3339Nano))
 	}
-	remark(word, r.String())
+	remark(cmp.Or(word, ruleWord), r.String())
 }
 
 // oneLine writes a text so that it stays one line and keeps its spaces.
@@ -133,7 +137,7 @@ type parsing struct {
 
 func (p *parsing) line(number int, text string) {
 	if rule, ok := p.at[number]; ok {
-		p.add(rule)
+		p.add(number, rule)
 		return
 	}
 	comment, ok := strings.CutPrefix(text, "#")
@@ -152,6 +156,8 @@ func (p *parsing) remark(number int, word, value string) bool {
 		p.next.Because = value
 	case noteWord:
 		p.next.Note = value
+	case projectWord:
+		p.next.Project = value
 	case createdWord:
 		p.next.Created = p.time(number, value)
 	default:
@@ -160,11 +166,12 @@ func (p *parsing) remark(number int, word, value string) bool {
 	return true
 }
 
-// commented reads a rule that is disabled or ends some day.
+// commented reads a rule that is disabled, ends some day or is for one project.
 func (p *parsing) commented(number int, word, text string) bool {
 	rest, disabled := strings.CutPrefix(word, disabledWord)
 	until, ends := strings.CutPrefix(strings.TrimSpace(rest), untilWord)
-	if !disabled && !ends || disabled && !ends && rest != "" {
+	forProject := word == ruleWord && p.next.Project != ""
+	if !disabled && !ends && !forProject || disabled && !ends && rest != "" {
 		return false
 	}
 	rule, err := parseRule(text)
@@ -175,7 +182,7 @@ func (p *parsing) commented(number int, word, text string) bool {
 	if rule.Enabled = !disabled; ends {
 		rule.Expires = p.time(number, until)
 	}
-	p.add(rule)
+	p.add(number, rule)
 	return true
 }
 
@@ -187,9 +194,13 @@ func parseRule(text string) (policy.Rule, error) {
 	return policy.ParseRule(text)
 }
 
-func (p *parsing) add(rule policy.Rule) {
+func (p *parsing) add(number int, rule policy.Rule) {
 	said := p.next
 	rule.ID, rule.Because, rule.Note, rule.Created = said.ID, said.Because, said.Note, said.Created
+	rule.Project = said.Project
+	if err := rule.Validate(); err != nil {
+		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
+	}
 	p.out = append(p.out, rule)
 	p.next = policy.Rule{}
 }
