@@ -93,7 +93,7 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 		row.Becomes, row.Why = ImportAsks, "assent asks anyway"
 		return row, nil
 	}
-	for _, rule := range e.Rules {
+	for _, rule := range slices.Concat(e.Rules, e.Inner) {
 		row.Ours = append(row.Ours, rule.String())
 		rule.ID, rule.Created, rule.Project = rand.Text(), time.Now().UTC().Truncate(time.Second), row.Project
 		rule.Note = "imported from " + im.short(e.File) + ": " + e.Text
@@ -112,6 +112,8 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 		row.Why = "it is for one folder of the project " + im.short(row.Project) + ", and rules are for all of it"
 	case allow && len(e.Except) > 0:
 		row.Becomes, row.Why = ImportWide, "it would allow what is asked there: "+strings.Join(e.Except, ", ")
+	case allow && len(e.Inner) > 0:
+		row.Becomes, row.Why = ImportWide, "it starts another program, which would be allowed by itself, too"
 	case allow && wide(row.rules) != "":
 		row.Becomes, row.Why = ImportWide, wide(row.rules)
 	case allow && e.Scope == settings.Project:
