@@ -205,3 +205,32 @@ func TestS48_what_will_it_say(t *testing.T) {
 		t.Errorf("only %d commands were tried", n)
 	}
 }
+
+// At a terminal install shows the lists, asks once, and says what happens next.
+func TestInstallOffersTheLists(t *testing.T) {
+	for key, want := range map[string]int{"y": 2, "w": 3, "n": 0} {
+		c := assent(t, nil, "install", "claude-code", "--careful")
+		file := filepath.Join(c.Dir, ".claude", "settings.json")
+		const lists = `{"permissions":{"allow":["Bash(make test)","Bash(*)"],"deny":["Bash(rm -rf:*)"]}}`
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(lists), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x := start(t, 110, 60, c)
+		x.sees("Write it? [y/n]")
+		x.types("y")
+		x.sees("allow shell(= make test)", "LEFT OUT: it allows every command", "Add 2 rules (y), or the wide ones too (w)?")
+		x.types(key)
+		x.sees("Next: work as usual.", "assent uninstall claude-code")
+		x.ends(0)
+		list := assent(t, nil, "rules", "list", "--json")
+		list.Dir, list.Env = c.Dir, c.Env
+		out, err := list.Output()
+		var kept struct{ Rules []any }
+		if bad := json.Unmarshal(out, &kept); err != nil || bad != nil || len(kept.Rules) != want {
+			t.Errorf("%s: %v %v, %s, want %d rules", key, err, bad, out, want)
+		}
+	}
+}

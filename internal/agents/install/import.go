@@ -183,14 +183,18 @@ func (im *Import) Print(w io.Writer) {
 			theirs = ""
 		}
 		for _, line := range row.lines() {
-			for _, part := range wrapped(present.SafeLine(line)) {
+			parts := []string{present.SafeLine(strings.ReplaceAll(line, "("+im.home+"/", "(~/"))}
+			if !slices.Contains(row.Ours, line) { // a rule stays on its line
+				parts = wrapped(parts[0])
+			}
+			for _, part := range parts {
 				fmt.Fprintf(w, "%-*s  %s\n", theirsWidth, theirs, part)
 				theirs = ""
 			}
 		}
 	}
 	for _, p := range im.Problems {
-		fmt.Fprintf(w, "\nNot read: %s\n", present.SafeLine(p))
+		fmt.Fprintf(w, "\nNot read: %s\n", present.SafeLine(strings.ReplaceAll(p, im.home+"/", "~/")))
 	}
 }
 
@@ -245,12 +249,6 @@ func (im *Import) Summary() string {
 			asks++
 		}
 	}
-	count := func(n int, one, more string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %s", n, more)
-	}
 	parts := []string{count(im.Count(ImportAdd, ImportShared), "rule to add", "rules to add")}
 	for _, p := range []struct {
 		n         int
@@ -265,6 +263,13 @@ func (im *Import) Summary() string {
 		}
 	}
 	return strings.Join(parts, ", ") + "."
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // A Keeper keeps rules.
