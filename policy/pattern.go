@@ -41,6 +41,7 @@ type pattern struct {
 	path          *pathPattern
 	url           *urlPattern
 	text          glob
+	input         string // what is handed to the named one, as a digest; empty for anything
 }
 
 // nameFold makes names equal that differ in case only. A deny folds the letters
@@ -152,6 +153,9 @@ func (p *pattern) compileTarget(name, target string) error {
 	if p.anyConnector {
 		p.kind = builtinKinds[literal]
 	}
+	if p.kind == KindText {
+		target, p.input = cutInput(target)
+	}
 	var err error
 	if p.words, err = fitting(compileWords(target)); err != nil && p.kind == KindWords {
 		return unfit(name, target, err)
@@ -166,6 +170,28 @@ func (p *pattern) compileTarget(name, target string) error {
 		return unfit(name, target, err)
 	}
 	return nil
+}
+
+// cutInput takes the digest of an input off a target: NAME, DIGEST.
+func cutInput(target string) (name, input string) {
+	name, input, ok := cutLast(target, ", ")
+	if new(Digest).UnmarshalText([]byte(input)) != nil || !ok {
+		return target, ""
+	}
+	return name, input
+}
+
+// coversText reports whether an allow covers a plain name. A wildcard stands for no control
+// character: a name that has one is not what it looks like.
+func (p *pattern) coversText(t *Target) bool {
+	if _, literal := p.text.literal(); !literal && strings.ContainsFunc(t.Text, unicode.IsControl) {
+		return false
+	}
+	return p.meetsText(t)
+}
+
+func (p *pattern) meetsText(t *Target) bool {
+	return p.text.match(t.Text) && (p.input == "" || p.input == t.To)
 }
 
 // fitting keeps what was compiled; nil if it could not be.
@@ -212,7 +238,7 @@ func (p *pattern) covers(act *Act, byName bool) bool {
 	case KindURL:
 		return p.url != nil && p.url.covers(t)
 	case KindText, KindArguments:
-		return p.text.match(t.Text)
+		return p.coversText(t)
 	}
 	return false
 }
@@ -243,7 +269,7 @@ func (p *pattern) targetMeets(t *Target) Match {
 			return p.url.meets(t)
 		}
 	case KindText, KindArguments:
-		if p.text.match(t.Text) {
+		if p.meetsText(t) {
 			return MatchYes
 		}
 	}

@@ -16,7 +16,7 @@ type alwaysDialog struct {
 	reach   int
 	rules   []string
 	wider   bool // they hold in every project, and not only in that of the call
-	editing int // 1 + the rule that is being edited; 0 for none
+	editing int  // 1 + the rule that is being edited; 0 for none
 	field   field
 	confirm bool // a wide rule waits for its second yes
 	also    coverage

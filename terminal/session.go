@@ -179,6 +179,7 @@ func reachText(r *approval.Request, o policy.Offer) string {
 	}
 	words := map[policy.Kind]string{
 		policy.KindPath: "this folder", policy.KindWords: "this command prefix", policy.KindURL: "this host",
+		policy.KindText: "this name, with any input",
 	}
 	var parts []string
 	for _, i := range o.Acts {

@@ -57,6 +57,8 @@ var doorCalls = []doorCall{
 	{"read denied by the administrator", "read_file", `{"path":"admins/x.txt"}`, "refused", "deny read_file(admins/**)", nil},
 	{"read denied by the user", "read_file", `{"path":"users/x.txt"}`, "refused", "deny read_file(users/**)", nil},
 	{"read denied by a kept rule", "read_file", `{"path":"kept/x.txt"}`, "refused", "deny read_file(kept/**)", nil},
+	{"read denied by a kept rule of this project", "read_file", `{"path":"here/x.txt"}`, "refused", "deny read_file(here/**)", nil},
+	{"read denied by a kept rule of another project", "read_file", `{"path":"there/x.txt"}`, "runs", "", nil},
 	{"read of a secret", "read_file", `{"path":".env"}`, "asks", "secret", nil},
 	{"read outside", "read_file", `{"path":"/etc/hostname"}`, "refused", "", outsiders},
 	{"asked write", "write_file", `{"path":"new.txt","content":"n\n"}`, "asks", "write: ask", nil},
@@ -88,6 +90,9 @@ var doorCalls = []doorCall{
 	{"command allowed by config", "shell", `{"command":"lintall --built"}`, "runs", "", nil},
 	{"command allowed by the user", "shell", `{"command":"lintall --linted"}`, "runs", "allow shell(lintall --linted)", nil},
 	{"command allowed by a kept rule", "shell", `{"command":"lintall --kept"}`, "runs", "allow shell(lintall --kept)", nil},
+	{"command allowed by a kept rule of this project", "shell", `{"command":"lintall --here"}`, "runs", "allow shell(lintall --here)", nil},
+	{"command allowed by a kept rule of another project", "shell", `{"command":"lintall --there"}`, "asks", "", nil},
+	{"command that reads what another project denies", "shell", `{"command":"cat there/x.txt"}`, "runs", "", noFolder},
 	{"project's code that a kept rule allows", "shell", `{"command":"sh a.txt"}`, "runs", "allow project_code", noFolder},
 	{"project's code with a variable", "shell", `{"command":"LD_PRELOAD=x sh a.txt"}`, "asks", "", noFolder},
 	{"asked command", "shell", `{"command":"git push"}`, "asks", "", nil},
@@ -162,6 +167,12 @@ const (
 // doorRules are kept in the store.
 var doorRules = []string{"deny read_file(kept/**)", "deny write_file(free/kept/**)", "allow shell(lintall --kept)", "allow project_code(/**/*)"}
 
+// hereRules are kept for the project, thereRules for another one.
+var (
+	hereRules  = []string{"deny read_file(here/**)", "allow shell(lintall --here)"}
+	thereRules = []string{"deny read_file(there/**)", "allow shell(lintall --there)"}
+)
+
 // doorPolicy is the project's own.
 func doorPolicy() string {
 	return `sandbox:
@@ -223,6 +234,7 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 		"project/workers/helper.worker": "---\nmodel: script:none.yaml\n---\nYou help.\n",
 		"project/a.txt":                 "one\n", "project/private/x.txt": "p\n", "project/private/readme.md": "r\n", "project/admins/x.txt": "a\n",
 		"project/users/x.txt": "u\n", "project/kept/x.txt": "k\n", "project/.env": "TOKEN=1\n", "project/free/b.txt": "b\n",
+		"project/here/x.txt": "h\n", "project/there/x.txt": "t\n", "other/x.txt": "",
 		"project/locked/x.txt": "l\n", "project/.git/config": "", "project/drafts/x.md": "",
 	} {
 		s.put(name, text)
@@ -237,6 +249,12 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 	s.must("trust", "--yes", "w.worker")
 	for _, rule := range doorRules {
 		s.must("rules", "add", "--wide", rule)
+	}
+	for _, rule := range hereRules {
+		s.must("rules", "add", "--here", rule)
+	}
+	for _, rule := range thereRules {
+		s.must("rules", "add", "--project", "../other", rule)
 	}
 	return s
 }

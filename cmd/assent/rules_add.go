@@ -41,7 +41,7 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 			"add warns about rules that overlap, and refuses a rule that is malformed, there already, or\n" +
 			"one more than the limit.",
 		Example: "  assent rules add 'allow shell(git status)'\n" +
-			"  assent rules add --here 'allow shell(make test)'\n" +
+			"  assent rules add --here 'allow shell(npm test)'\n" +
 			"  assent rules add 'deny shell(git push)' --because 'use the staging project'\n" +
 			"  assent rules add 'allow write_file(drafts/**)' --expires 30d --note 'for the report'",
 		Args: cobra.MinimumNArgs(1),

@@ -83,6 +83,7 @@ func (p *page) record(r *approval.Record) {
 	}
 	p.fact("error", e.Error)
 	p.fact("session", e.Session)
+	p.fact("project", e.Project)
 	p.fact("folder", e.Folder)
 	p.fact("workers", strings.Join(e.Workers, " > "))
 	p.fact("call", e.CallID)

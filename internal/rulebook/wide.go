@@ -40,7 +40,7 @@ func Wide(rule policy.Rule) string {
 		return "it allows every command"
 	case shell && connector == "":
 		return wideCommand(strings.TrimSpace(target))
-	case !hasTarget && connector == "" && slices.ContainsFunc(policy.BuiltinActs(), changing(name)):
+	case !hasTarget && connector == "" && slices.ContainsFunc(slices.Concat(policy.BuiltinActs(), changers), changing(name)):
 		return "it allows this on everything"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
@@ -49,6 +49,9 @@ func Wide(rule policy.Rule) string {
 	}
 	return ""
 }
+
+// changers are the built-in tools that change files and whose names are not acts.
+var changers = []string{"copy_file", "edit_file", "make_dir", "move_file"}
 
 // changing reports whether a pattern for tools names a built-in act that does more than
 // read.
