@@ -39,6 +39,11 @@ func importCmd() *cobra.Command {
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: permissions.Importable(),
 		RunE: func(c *cobra.Command, args []string) error {
+			if !flags.dryRun {
+				if err := byPerson(c); err != nil {
+					return err
+				}
+			}
 			names := permissions.Importable()
 			if len(args) > 0 {
 				name, err := importable(c, args[0])
@@ -106,7 +111,7 @@ func (f *importFlags) run(c *cobra.Command, names []string, folder string) error
 	case len(im.Rows)+len(im.Problems) == 0:
 		fmt.Fprintf(c.OutOrStdout(), "No permission list was found for %s.\n", strings.Join(names, ", "))
 	case len(added) > 0:
-		fmt.Fprintf(c.OutOrStdout(), "Added %d rules; 'assent rules list' shows them.\n", len(added))
+		fmt.Fprintf(c.OutOrStdout(), "Added %s; see 'assent rules list'.\n", ruleCount(len(added)))
 	case f.dryRun:
 		fmt.Fprintln(c.OutOrStdout(), "Nothing was changed.")
 	default:
@@ -143,17 +148,17 @@ func (f *importFlags) choose(c *cobra.Command, im *install.Import) ([]string, er
 		if !f.shared {
 			all = append(all[:1:1], all[2:]...)
 			if n := im.Count(install.ImportShared); n > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "assent: warning: %d rules that files of the project allow are left out; "+
-					"--project-allows adds them\n", n)
+				fmt.Fprintf(c.ErrOrStderr(), "assent: warning: left out what files of the project allow (%s); "+
+					"--project-allows adds it\n", ruleCount(n))
 			}
 		}
 		return all, nil
 	case !terminal.IsTerminal(os.Stdin):
 		return nil, statusError{exitUsage, errors.New("there is no terminal to ask at; run this at a terminal, or with --yes")}
 	}
-	question, keys := fmt.Sprintf("Add %d rules?", plain), "yn"
+	question, keys := "Add "+ruleCount(plain)+"?", "yn"
 	if wide > 0 {
-		question, keys = fmt.Sprintf("Add %d rules (y), or with the %d wide ones (w)?", plain, wide), "ywn"
+		question, keys = "Add "+ruleCount(plain)+" (y), or the wide ones too (w)?", "ywn"
 	}
 	key, err := terminal.AskKey(os.Stdin, c.ErrOrStderr(), question, keys)
 	switch {
@@ -179,4 +184,11 @@ func (f *importFlags) keep(c *cobra.Command, im *install.Import, take []string) 
 		return nil, fmt.Errorf("%w; or raise limits.rules in config.yaml", err)
 	}
 	return added, err
+}
+
+func ruleCount(n int) string {
+	if n == 1 {
+		return "1 rule"
+	}
+	return fmt.Sprintf("%d rules", n)
 }

@@ -68,6 +68,9 @@ func addWords(c *cobra.Command, flags *rulesFlags, add addFlags, text string) er
 		}
 		return addRule(c, flags, add, text)
 	}
+	if add.keeps.Wide {
+		read.Rules = append(read.Rules, read.Inner...)
+	}
 	for _, rule := range read.Rules {
 		fmt.Fprintln(c.ErrOrStderr(), "read as:", shownText(rule.String()))
 	}

@@ -223,8 +223,8 @@ var table = map[string]line{
 	"internal/reexec":   {},
 	"internal/rounds":   {},
 	"internal/rulebook": {
-		inside: to("approval internal/agents/words internal/config internal/explain internal/realpath policy present store " +
-			"tool/shell/programs"),
+		inside: to("approval internal/agents/words internal/config internal/explain internal/realpath policy present " +
+			"store tool/shell/programs"),
 	},
 	"internal/runs": {
 		inside: to("approval internal/config internal/crew internal/explain internal/model/providers " +

@@ -125,7 +125,7 @@ func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, w
 			}
 			return a.inMode(e, d, acts), nil
 		}
-		acts, err := d.otherwise(ctx, want.Also, call, acts)
+		acts, err := d.otherwise(ctx, want.Also, call, a.searched(e, d.project, call, acts))
 		return a.inMode(e, d, d.undo.cover(ctx, call, acts)), err
 	}, want.Call)
 	return nil

@@ -192,3 +192,24 @@ func TestAQuestionDoesNotLiftADenyOfATool(t *testing.T) {
 		}
 	}
 }
+
+// TestASearchLeavesOutWhatClaudeCodeDenies has Grep in a project with a file that must not be read: it is denied, unless
+// Claude Code's own lists keep the file out of its searches.
+func TestASearchLeavesOutWhatClaudeCodeDenies(t *testing.T) {
+	search := event("PreToolUse", "1", "Grep", `{"pattern":"x","path":"$TOP/project"}`)
+	for settings, want := range map[string]string{
+		"": "deny", `{"permissions":{"deny":["Read(.env)"]}}`: "allow", `{"permissions":{"ask":["Read(.env)"]}}`: "deny",
+		`{"permissions":{"deny":["Read(other)"]}}`: "deny", `{"permissions":{"deny":["Edit(.env)"]}}`: "deny", `{`: "deny",
+	} {
+		p := newPlace(t)
+		p.addRule("deny read_file(**/.env/**)")
+		if settings != "" {
+			p.write(".claude/settings.json", settings)
+		}
+		reply := p.answer(claude(t), search)
+		if !strings.Contains(string(reply.Stdout), `"permissionDecision":"`+want+`"`) {
+			t.Errorf("%s: %s%s, want %s", settings, reply.Stdout, reply.Stderr, want)
+		}
+		wantDecision(t, p.answer(claude(t), event("PreToolUse", "2", "Read", `{"file_path":"$TOP/project/.env"}`)), "deny")
+	}
+}

@@ -93,7 +93,7 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 		row.Becomes, row.Why = ImportAsks, "assent asks anyway"
 		return row, nil
 	}
-	for _, rule := range e.Rules {
+	for _, rule := range slices.Concat(e.Rules, e.Inner) {
 		row.Ours = append(row.Ours, rule.String())
 		rule.ID, rule.Created, rule.Project = rand.Text(), time.Now().UTC().Truncate(time.Second), row.Project
 		rule.Note = "imported from " + im.short(e.File) + ": " + e.Text
@@ -112,6 +112,8 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 		row.Why = "it is for one folder of the project " + im.short(row.Project) + ", and rules are for all of it"
 	case allow && len(e.Except) > 0:
 		row.Becomes, row.Why = ImportWide, "it would allow what is asked there: "+strings.Join(e.Except, ", ")
+	case allow && len(e.Inner) > 0:
+		row.Becomes, row.Why = ImportWide, "it starts another program, which would be allowed by itself, too"
 	case allow && wide(row.rules) != "":
 		row.Becomes, row.Why = ImportWide, wide(row.rules)
 	case allow && e.Scope == settings.Project:
@@ -181,14 +183,18 @@ func (im *Import) Print(w io.Writer) {
 			theirs = ""
 		}
 		for _, line := range row.lines() {
-			for _, part := range wrapped(present.SafeLine(line)) {
+			parts := []string{present.SafeLine(strings.ReplaceAll(line, "("+im.home+"/", "(~/"))}
+			if !slices.Contains(row.Ours, line) { // a rule stays on its line
+				parts = wrapped(parts[0])
+			}
+			for _, part := range parts {
 				fmt.Fprintf(w, "%-*s  %s\n", theirsWidth, theirs, part)
 				theirs = ""
 			}
 		}
 	}
 	for _, p := range im.Problems {
-		fmt.Fprintf(w, "\nNot read: %s\n", present.SafeLine(p))
+		fmt.Fprintf(w, "\nNot read: %s\n", present.SafeLine(strings.ReplaceAll(p, im.home+"/", "~/")))
 	}
 }
 
@@ -243,12 +249,6 @@ func (im *Import) Summary() string {
 			asks++
 		}
 	}
-	count := func(n int, one, more string) string {
-		if n == 1 {
-			return "1 " + one
-		}
-		return fmt.Sprintf("%d %s", n, more)
-	}
 	parts := []string{count(im.Count(ImportAdd, ImportShared), "rule to add", "rules to add")}
 	for _, p := range []struct {
 		n         int
@@ -263,6 +263,13 @@ func (im *Import) Summary() string {
 		}
 	}
 	return strings.Join(parts, ", ") + "."
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // A Keeper keeps rules.

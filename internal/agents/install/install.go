@@ -168,20 +168,16 @@ func (o *Options) SayNext(found []*agents.Agent) {
 	if o.DryRun || len(found) == 0 {
 		return
 	}
-	var names []string
-	where := "in the agent's own prompt"
-	for _, a := range found {
-		names = append(names, a.Name)
-		if len(found) == 1 {
-			where = "in " + a.Title + "'s own prompt"
-			if !a.CanAsk() {
-				where = "nowhere else: " + a.Title + " has no prompt for them, so they are denied without an inbox"
-			}
-		}
+	first := found[0]
+	where := "Questions appear in 'assent inbox' if one is open, else in the agent's own prompt."
+	if len(found) == 1 && first.CanAsk() {
+		where = "Questions appear in 'assent inbox' if one is open, else in " + first.Title + "'s own prompt."
+	} else if len(found) == 1 {
+		where = "Open 'assent inbox' beside it: " + first.Title + " cannot show questions, and without an inbox they are denied."
 	}
-	fmt.Fprintf(o.Out, "\nNext: work as usual. Questions appear in 'assent inbox' if one is open, else %s.\n", where)
+	fmt.Fprintf(o.Out, "\nNext: work as usual. %s\n", where)
 	fmt.Fprintln(o.Out, "      'assent status' shows what is on, 'assent rules list' what is always allowed or denied.")
-	fmt.Fprintf(o.Out, "      'assent uninstall %s' puts the settings back as they were.\n", names[0])
+	fmt.Fprintf(o.Out, "      'assent uninstall %s' puts the settings back as they were.\n", first.Name)
 }
 
 // sayFindings prints why an agent may not call its hook.

@@ -23,7 +23,7 @@ type claudeEntry struct {
 }
 
 // claude reads what Claude Code 2.1 has in its files and flags.
-func (r reader) claude() (func(*commands, folders) (Verdict, string), error) {
+func (r reader) claude() (judges, error) {
 	var entries []claudeEntry
 	add := func(file string, top map[string]any) error {
 		if box, _ := top["sandbox"].(map[string]any); box["enabled"] == true {
@@ -54,17 +54,24 @@ func (r reader) claude() (func(*commands, folders) (Verdict, string), error) {
 			err = add(f.Path, top)
 		}
 		if err != nil {
-			return nil, err
+			return judges{}, err
 		}
 	}
 	for _, p := range r.chain {
 		if isClaude(p.Args) {
 			if err := r.claudeFlags(p.Args, add); err != nil {
-				return nil, fmt.Errorf("in the flags of Claude Code: %w", err)
+				return judges{}, fmt.Errorf("in the flags of Claude Code: %w", err)
 			}
 		}
 	}
-	return func(c *commands, at folders) (Verdict, string) { return judgeClaude(entries, c, at) }, nil
+	return judges{
+		command: func(c *commands, at folders) (Verdict, string) { return judgeClaude(entries, c, at) },
+		hides: func(path string) bool {
+			return slices.ContainsFunc(entries, func(e claudeEntry) bool {
+				return e.tool == "Read" && e.verdict == Deny && e.files.matches(path)
+			})
+		},
+	}, nil
 }
 
 // claudeFiles are all that Claude Code reads settings from. What its maker's server said for an organization

@@ -13,6 +13,9 @@ import (
 type Reading struct {
 	// Rules say it; none if no rule can.
 	Rules []policy.Rule
+	// Inner are further rules that an allow needs if its command starts another program: npx tsc is allowed
+	// only if tsc is. They allow that program by itself, too, so that they are more than the entry says.
+	Inner []policy.Rule
 	// Differs is how the rules differ from the entry: an allow that covers less, or a deny that covers more.
 	Differs string
 	// Missing is what no rule says, and why. It is empty if the rules say everything.
@@ -210,6 +213,9 @@ func between(effect policy.Effect, base string) Reading {
 
 func commandRule(effect policy.Effect, target string) Reading {
 	r := rules(effect, "shell("+target+")")
+	if effect == policy.EffectAllow && r.Missing == "" {
+		r.Inner = inner(target)
+	}
 	if r.Missing != "" && strings.ContainsAny(target, ";|&<>()$`") {
 		return missing("it is more than one command, or has parts that the shell fills in; write a rule for each command")
 	}
@@ -230,14 +236,47 @@ func Prefix(effect policy.Effect, places ...[]string) Reading {
 			return missing("it stands for more than 50 commands")
 		}
 	}
-	var patterns []string
+	out := Reading{}
 	for _, t := range targets {
 		if t == "" {
 			return missing("it names no command")
 		}
-		patterns = append(patterns, "shell("+t+anyWords(effect, t)+")")
+		r := commandRule(effect, t+anyWords(effect, t))
+		if r.Missing != "" {
+			return r
+		}
+		out.Rules, out.Inner = append(out.Rules, r.Rules...), append(out.Inner, r.Inner...)
 	}
-	return rules(effect, patterns...)
+	return out
+}
+
+// inner are the rules for what a command starts, as far as its words tell.
+func inner(target string) (out []policy.Rule) {
+	target, exact := strings.CutPrefix(target, "= ")
+	var all []programs.Word
+	for _, w := range strings.Fields(strings.TrimSuffix(target, " *")) {
+		all = append(all, programs.Literal(strings.Trim(w, `"'`)))
+	}
+	for _, run := range programs.Interpret(path.Base(all[0].Text), all[1:]).Runs {
+		var texts []string
+		for _, w := range run.Words {
+			if !w.Known {
+				return nil
+			}
+			texts = append(texts, quoted(w.Text))
+		}
+		if len(texts) == 0 {
+			return nil
+		}
+		pattern := strings.Join(texts, " ")
+		if exact {
+			pattern = "= " + pattern
+		} else {
+			pattern += anyWords(policy.EffectAllow, pattern)
+		}
+		out = append(out, rules(policy.EffectAllow, "shell("+pattern+")").Rules...)
+	}
+	return out
 }
 
 // Text reads the words with which a command begins, as they are typed.

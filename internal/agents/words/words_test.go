@@ -168,6 +168,18 @@ func TestPrefix(t *testing.T) {
 	check(t, "nothing", words.Prefix(policy.EffectAllow), "! it names no command")
 }
 
+// TestInner has commands that start another program, which needs a rule of its own.
+func TestInner(t *testing.T) {
+	for entry, want := range map[string]string{
+		"Bash(npx tsc:*)": "allow shell(tsc)", "Bash(npx tsc)": "allow shell(= tsc)", "Bash(git status:*)": "",
+		"Bash(python3 -m pytest:*)": "allow shell(pytest)", "Bash(timeout 5 npm test:*)": "allow shell(npm test)",
+		"Bash(bash -c:*)": "", "Bash(xargs:*)": "",
+	} {
+		r := words.Claude(policy.EffectAllow, entry, words.Place{})
+		check(t, entry, words.Reading{Rules: r.Inner}, want)
+	}
+}
+
 func TestRule(t *testing.T) {
 	for text, want := range map[string]string{
 		"allow Bash(git push:*)":           "allow shell(git push)",
