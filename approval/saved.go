@@ -47,10 +47,10 @@ func (b *Batch) MarshalJSON() ([]byte, error) {
 }
 
 // Restore reads a batch that was written with MarshalJSON. What is pending is
-// prepared again: if it is no longer what was shown, it is asked anew, and an
-// answer to the old request has no effect. What a rule allows by now runs only if
-// nobody has answered meanwhile. A call that had started and whose end was not
-// seen is unknown and never repeated.
+// prepared again, on top of what the calls before it would leave: if it is no
+// longer what was shown, it is asked anew, and an answer to the old request has no
+// effect. What a rule allows by now runs only if nobody has answered meanwhile. A
+// call that had started and whose end was not seen is unknown and never repeated.
 func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -87,8 +87,9 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 	b := g.newBatch(in.ID, len(in.Entries))
 	b.copied = true
 	drafts := make([]draft, len(in.Entries))
+	turn := g.turn(ctx)
 	for i, s := range in.Entries {
-		drafts[i] = b.restore(ctx, b.entries[i], s)
+		drafts[i] = b.restore(turn, b.entries[i], s)
 	}
 	// From the first commit on others see the batch, so all is ready before.
 	for i, d := range drafts {
@@ -167,6 +168,7 @@ func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 		if s.Outcome.Stage == StageExecuting {
 			s.Outcome.Stage = StageUnknown
 		}
+		b.gate.foresee(ctx, &s.Outcome)
 		return draft{outcome: s.Outcome}
 	}
 	next, old := b.gate.review(ctx, e, s.Outcome), s.Request
