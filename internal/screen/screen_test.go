@@ -38,3 +38,15 @@ func TestScrollingKeepsWhatWasAbove(t *testing.T) {
 		t.Errorf("screen %q", got)
 	}
 }
+
+func TestTheOtherScreen(t *testing.T) {
+	s := screen.New(10, 3)
+	s.Draw("one\r\ntwo\x1b[?1049h\x1b[Hother")
+	if got := s.String(); got != "other\n" {
+		t.Errorf("the other screen: %q", got)
+	}
+	s.Draw("\x1b[?1049l!")
+	if got := s.String(); got != "one\ntwo!\n" || !s.Clean() {
+		t.Errorf("back: %q", got)
+	}
+}
