@@ -213,7 +213,7 @@ func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop conte
 		case of.keeps: // nobody is asked while the run lasts
 			return nil
 		case o.AskInbox:
-			return approval.Queue(d.Store)
+			return waitingFor{approval.Queue(d.Store), d.status, o.View.errors()}
 		case person:
 			return d.Terminal(stop)
 		}

@@ -119,6 +119,37 @@ func (s *Session) Terminal(stop context.CancelCauseFunc) approval.Approver {
 	return approval.First(t, approval.Queue(s.Store))
 }
 
+// A waitingFor is an approver in another process; it says that the run waits, and for what.
+type waitingFor struct {
+	approval.BatchApprover
+	status *terminal.Status // may be nil
+	out    io.Writer
+}
+
+// Approve implements [approval.Approver].
+func (w waitingFor) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+	defer w.say(r).Done()
+	return w.BatchApprover.Approve(ctx, r)
+}
+
+// ApproveBatch implements [approval.BatchApprover].
+func (w waitingFor) ApproveBatch(ctx context.Context, b *approval.Batch) error {
+	defer w.say(b.Pending()...).Done()
+	return w.BatchApprover.ApproveBatch(ctx, b)
+}
+
+// say prints what the run waits for, and shows on the status line that it does.
+func (w waitingFor) say(pending ...*approval.Request) *terminal.Task {
+	w.status.Aside(func() {
+		for _, r := range pending {
+			fmt.Fprintf(w.out, "assent: waiting for the inbox: %s · %s\n", present.SafeLine(r.Call.Name()),
+				present.SafeLine(r.Summary))
+		}
+		fmt.Fprintln(w.out, "assent: to answer, run 'assent inbox' in another terminal.")
+	})
+	return w.status.Start("waiting for the inbox")
+}
+
 // PromptConfig is what every prompt at a terminal is made of.
 func PromptConfig(s *store.Store, of *config.User) terminal.Config {
 	kept := sessionMemory{s}

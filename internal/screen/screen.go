@@ -27,6 +27,13 @@ type Screen struct {
 	last            rune
 	style           Style  // of what is written next
 	rest            string // the begin of a sequence
+	main            *page  // what is shown again when the other screen is left; nil while it is not used
+}
+
+// A page is what a screen shows, and where the cursor is.
+type page struct {
+	rows      [][]Cell
+	x, y, top int
 }
 
 // A Cell is a character and how it is shown. The second half of a wide one is empty.
@@ -147,10 +154,25 @@ func (s *Screen) private(params, final string) {
 	switch {
 	case params[0] == '?' && (final == "h" || final == "l"):
 		s.Modes[params[1:]] = final == "h"
+		if params == "?1049" {
+			s.other(final == "h")
+		}
 	case params[0] == '>' && final == "u":
 		s.Keyboards++
 	case params[0] == '<' && final == "u":
 		s.Keyboards--
+	}
+}
+
+// other changes to the other screen, which is empty, or back to what was there before.
+func (s *Screen) other(on bool) {
+	switch {
+	case on && s.main == nil:
+		s.main = &page{s.rows, s.x, s.y, s.top}
+		s.rows, s.x, s.y, s.top = nil, 0, 0, 0
+	case !on && s.main != nil:
+		s.rows, s.x, s.y, s.top = s.main.rows, s.main.x, s.main.y, s.main.top
+		s.main = nil
 	}
 }
 

@@ -54,3 +54,15 @@ func TestStyles(t *testing.T) {
 		t.Errorf("%d rows are visible, the second with %d cells", len(rows), len(rows[1]))
 	}
 }
+
+func TestTheOtherScreen(t *testing.T) {
+	s := screen.New(10, 3)
+	s.Draw("one\r\ntwo\x1b[?1049h\x1b[Hother")
+	if got := s.String(); got != "other\n" {
+		t.Errorf("the other screen: %q", got)
+	}
+	s.Draw("\x1b[?1049l!")
+	if got := s.String(); got != "one\ntwo!\n" || !s.Clean() {
+		t.Errorf("back: %q", got)
+	}
+}
