@@ -173,7 +173,7 @@ func (p *parsing) commented(number int, word, text string) bool {
 	if !disabled && !ends && !forProject || disabled && !ends && rest != "" {
 		return false
 	}
-	rule, err := policy.ParseRule(text)
+	rule, err := config.ParseRule(text)
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
 		return false
