@@ -3,11 +3,16 @@ package policy
 import (
 	"errors"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
+
+// foldsCase says that README and readme are one file, as on most file systems of macOS: then a deny
+// of one is a deny of the other. Tests change it.
+var foldsCase = runtime.GOOS == "darwin"
 
 // A pathPattern matches files by ** globs; a backslash escapes. A pattern that
 // ends in a slash means everything below.
@@ -89,8 +94,16 @@ func (p pathPattern) meets(t *Target) Match {
 	return MatchNo
 }
 
+// matchesAny is for denies, which fold case where files do.
 func (p pathPattern) matchesAny(spellings []string) bool {
-	return slices.ContainsFunc(spellings, p.matches)
+	if slices.ContainsFunc(spellings, p.matches) {
+		return true
+	}
+	if !foldsCase {
+		return false
+	}
+	folded := pathPattern{glob: foldWide(p.glob)}
+	return slices.ContainsFunc(spellings, func(s string) bool { return folded.matches(foldWide(s)) })
 }
 
 func (p pathPattern) namesAny(spellings []string) bool {

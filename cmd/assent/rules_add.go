@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
@@ -150,7 +151,7 @@ func (f addFlags) projectFolder() (string, error) {
 
 // rule makes the rule of what was written.
 func (f addFlags) rule(text string, now time.Time) (policy.Rule, error) {
-	rule, err := policy.ParseRule(text)
+	rule, err := config.ParseRule(text)
 	if err != nil {
 		return policy.Rule{}, err
 	}

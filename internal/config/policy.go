@@ -6,6 +6,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"github.com/assent-dev/assent/internal/agents/words"
+	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -98,15 +99,28 @@ func (o *object) version() {
 	}
 }
 
+// ParseRule reads the text form of a rule as somebody writes it on this machine: in paths ~ and
+// $HOME are this user's home folder, and symbolic links are followed. The words of another agent are
+// refused with those that work.
+func ParseRule(text string) (policy.Rule, error) {
+	if err := words.Refuse(text); err != nil {
+		return policy.Rule{}, err
+	}
+	home, _ := homeFolder() // without one, rules that name it are refused
+	resolve := func(path string) string {
+		if real, err := realpath.Resolve(path); err == nil {
+			return real
+		}
+		return path
+	}
+	return policy.Ground{Home: home, Resolve: resolve}.Parse(text)
+}
+
 // rules reads the rules and exceptions of the file.
 func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	var rules []policy.Rule
 	add := func(n ast.Node, text string) {
-		if err := words.Refuse(text); err != nil {
-			r.problem(n, "%v", err)
-			return
-		}
-		rule, err := policy.ParseRule(text)
+		rule, err := ParseRule(text)
 		if err != nil {
 			r.problem(n, "%v", err)
 			return

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
 )
@@ -174,7 +173,7 @@ func (p *parsing) commented(number int, word, text string) bool {
 	if !disabled && !ends && !forProject || disabled && !ends && rest != "" {
 		return false
 	}
-	rule, err := parseRule(text)
+	rule, err := config.ParseRule(text)
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
 		return false
@@ -184,14 +183,6 @@ func (p *parsing) commented(number int, word, text string) bool {
 	}
 	p.add(number, rule)
 	return true
-}
-
-// parseRule reads a rule, and refuses one in the words of another agent with the spelling that works.
-func parseRule(text string) (policy.Rule, error) {
-	if err := words.Refuse(text); err != nil {
-		return policy.Rule{}, err
-	}
-	return policy.ParseRule(text)
 }
 
 func (p *parsing) add(number int, rule policy.Rule) {
