@@ -90,7 +90,7 @@ func (f *importFlags) run(c *cobra.Command, names []string, folder string) error
 	if len(im.Rows)+len(im.Problems) > 0 || f.json {
 		if !f.json {
 			im.Print(c.OutOrStdout())
-			fmt.Fprintf(c.OutOrStdout(), "\n%s\n", im.Summary())
+			fmt.Fprintf(c.OutOrStdout(), "\n%s\n", strings.Replace(im.Summary(), ". Not", ".\nNot", 1))
 		}
 		take, err := f.choose(c, im)
 		if err != nil {

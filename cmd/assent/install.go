@@ -183,7 +183,7 @@ func (f *installFlags) offerImport(c *cobra.Command, found []*agents.Agent) erro
 		return nil
 	}
 	if !f.imports && (o.DryRun || f.yes || !terminal.IsTerminal(os.Stdin)) {
-		fmt.Fprintf(o.Out, "Its permission lists would become rules: %s See 'assent import --dry-run', or say --import.\n", im.Summary())
+		fmt.Fprintf(o.Out, "Its permission lists can become rules: %s\nSee 'assent import --dry-run', or say --import.\n", im.Summary())
 		return nil
 	}
 	return in.run(c, names, cmp.Or(o.Project, "."))
