@@ -154,7 +154,7 @@ func (f *importFlags) choose(c *cobra.Command, im *install.Import) ([]string, er
 		}
 		return all, nil
 	case !terminal.IsTerminal(os.Stdin):
-		return nil, statusError{exitUsage, errors.New("there is no terminal to ask at; run this at a terminal, or with --yes")}
+		return nil, statusError{exitUsage, errors.New("no terminal to ask at; run this at a terminal, or with --yes")}
 	}
 	question, keys := "Add "+ruleCount(plain)+"?", "yn"
 	if wide > 0 {

@@ -36,11 +36,11 @@ func installCmd() *cobra.Command {
 	var flags installFlags
 	c := &cobra.Command{
 		Use:   "install [AGENT]",
-		Short: "Have another agent ask assent before its tools run",
+		Short: "Have another agent ask assent before it uses a tool",
 		Long: "install writes the hook into the agent's settings, with the options that block a call when the\n" +
-			"hook fails. It shows what would change and asks. Comments, order and layout stay as they are, and\n" +
-			"a backup is kept. Without a name it finds the agents that are there.\n\n" +
-			"Then it asks what holds where a project has no policy of its own, and writes that into your\n" +
+			"hook fails. It shows the change and asks. Comments, order and layout stay as they are, and it keeps\n" +
+			"a backup. Without a name it finds the agents that are installed.\n\n" +
+			"Then it asks which policy applies to projects without one of their own, and writes it into your\n" +
 			"config.yaml: quiet lets agents work in the project, with their commands in a sandbox and their edits\n" +
 			"covered by undo, and asks about the rest; careful, the default, asks before they change something\n" +
 			"or run what is not known to only read. Scripts say --quiet or --careful.\n\n" +
@@ -101,7 +101,7 @@ func uninstallCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "uninstall AGENT",
 		Short: "Take assent out of another agent's settings",
-		Long: "uninstall undoes what install did: the file is what it was, to the byte, with what others wrote\n" +
+		Long: "uninstall undoes what install did: the file is as it was, to the byte, and keeps what others wrote\n" +
 			"into it since.",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: install.AgentNames(),
@@ -143,7 +143,7 @@ func (f *installFlags) confirm(out io.Writer, path string) error {
 	case f.yes:
 		return nil
 	case !terminal.IsTerminal(os.Stdin):
-		err := fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)
+		err := fmt.Errorf("no terminal to ask about %s; run this at a terminal, or with --yes", path)
 		return statusError{exitUsage, err}
 	}
 	key, err := terminal.AskKey(os.Stdin, out, "Write it?", "yn")
