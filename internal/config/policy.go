@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -106,6 +107,10 @@ func ParseRule(text string) (policy.Rule, error) {
 	if err := words.Refuse(text); err != nil {
 		return policy.Rule{}, err
 	}
+	return parseRule(text)
+}
+
+func parseRule(text string) (policy.Rule, error) {
 	home, _ := homeFolder() // without one, rules that name it are refused
 	resolve := func(path string) string {
 		if real, err := realpath.Resolve(path); err == nil {
@@ -116,11 +121,20 @@ func ParseRule(text string) (policy.Rule, error) {
 	return policy.Ground{Home: home, Resolve: resolve}.Parse(text)
 }
 
+// hasCustomTool reports whether a rule names a tool of the file.
+func (p *Policy) hasCustomTool(pattern string) bool {
+	name, _, _ := strings.Cut(pattern, "(")
+	return name != "" && slices.ContainsFunc(p.CustomTools, func(c command.Config) bool { return strings.EqualFold(c.Name, name) })
+}
+
 // rules reads the rules and exceptions of the file.
 func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	var rules []policy.Rule
 	add := func(n ast.Node, text string) {
-		rule, err := ParseRule(text)
+		rule, err := parseRule(text)
+		if refused := words.Refuse(text); refused != nil && !p.hasCustomTool(rule.Pattern) {
+			err = refused
+		}
 		if err != nil {
 			r.problem(n, "%v", err)
 			return
