@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/assent-dev/assent/store"
@@ -179,7 +180,9 @@ func TestInbox_DumbTerminal(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox("TERM=dumb")
 	r := p.asksInbox()
-	x.sees("Create notes/a.md", "answer>")
+	x.sees("AGENT", "Create notes/a.md", "answer>")
+	x.types("\r") // opens it
+	x.until("the question", func() bool { return strings.Count(x.raw.String(), "answer>") == 2 })
 	x.types("y\r")
 	r.ends(0)
 	x.sees("✓ approved: write_file", "Nothing waits · 1 answered")
