@@ -223,7 +223,11 @@ func (d allDialog) foot(s *state, n int) []line {
 		rows = append(rows, wrap(line{{"  ✓ ", good}, {what, plain}}, n, text("    "))...)
 	}
 	if len(left) > 0 {
-		rows = append(rows, wrap(styled(warn, "Left open (Tab shows the next one):"), n, nil)...)
+		how := "Left open (Tab shows the next one):"
+		if s.inbox {
+			how = "Left open (open each one first, to see it):"
+		}
+		rows = append(rows, wrap(styled(warn, how), n, nil)...)
 		for _, l := range left {
 			rows = append(rows, wrap(append(text("  • "), l...), n, text("    "))...)
 		}

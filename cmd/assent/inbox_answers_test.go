@@ -92,7 +92,7 @@ func TestEditBeforeApproving_InTheInbox(t *testing.T) {
 	r := p.asksInbox()
 	x.picks("Create notes/a.md", "one")
 	x.types("e")
-	x.sees("✎ changed, asking again")
+	x.wrote("changed, asking again")
 	x.picks("Create notes/a.md (7 bytes, 1 line)", "edited")
 	p.hasNot("notes/a.md")
 	x.types("y")
