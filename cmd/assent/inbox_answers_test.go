@@ -169,7 +169,7 @@ func TestInbox_AnAnswerWithoutEffectComesBack(t *testing.T) {
 	x.types("a")
 	x.offered("allow write_file(notes/a.md)")
 	x.types("y")
-	x.picks("It was answered, without effect:", "rule")
+	x.picks("An earlier answer had no effect:", "rule")
 	x.types("y")
 	r.ends(0)
 	x.leavesIdle()
