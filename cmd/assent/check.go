@@ -18,10 +18,11 @@ func checkCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [FILE…]",
 		Short: "Find what is wrong with a worker, a policy or a config file",
-		Long: "check reports all problems of a file at once: unknown keys, rules that can never apply,\n" +
-			"tools that do not exist, two names for one folder that differ, examples under expect: that\n" +
-			"come out otherwise, what allows more than it seems to, and what would keep a run from\n" +
-			"starting. It runs nothing. It ends with status 1 if it found anything.\n" +
+		Long: "check reports all mistakes in how a file is written at once, such as unknown keys. In a file\n" +
+			"without such mistakes it finds rules that can never apply, tools that do not exist, two names\n" +
+			"for one folder that differ, examples under expect: that come out otherwise, what allows more\n" +
+			"than it seems to, and what would keep a run from starting. It runs nothing. It ends with\n" +
+			"status 1 if it found anything.\n" +
 			"Without a file it is about the project's .assent/policy.yaml.",
 		Example: "  assent check notes.worker\n  assent check .assent/policy.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -44,10 +45,12 @@ func checkCmd() *cobra.Command {
 				args = []string{found}
 			}
 			findings := []check.Finding{}
+			var errs []error
 			for _, file := range args {
 				found, err := check.File(c.Context(), file, config.Kind(kind), below, setting)
-				if err != nil {
-					return err
+				if err != nil { // the other files are checked all the same
+					errs = append(errs, err)
+					continue
 				}
 				findings = append(findings, found...)
 				if !asJSON {
@@ -58,6 +61,9 @@ func checkCmd() *cobra.Command {
 				if err := writeJSON(c.OutOrStdout(), findings); err != nil {
 					return err
 				}
+			}
+			if len(errs) > 0 {
+				return errors.Join(errs...)
 			}
 			return foundSomething(len(findings), asJSON)
 		},
