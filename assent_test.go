@@ -30,6 +30,9 @@ func TestEmbedder(t *testing.T) {
 	if made, err := os.ReadFile(filepath.Join(e.dir, "notes", "a.txt")); string(made) != "made\n" {
 		t.Errorf("the command's file: %q, %v", made, err)
 	}
+	if _, err := os.Stat(filepath.Join(e.dir, "planted")); err == nil {
+		t.Error("a program beside it was started")
+	}
 	if got := e.run("defer"); got != "waiting: 2\n" {
 		t.Errorf("defer: %q", got)
 	}
@@ -75,6 +78,11 @@ func newEmbedder(t *testing.T) *embedder {
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "policy.yaml"), file, 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("hidden\n"), 0o600))
+	// The program is its own helper: what lies beside it under a name of assent's is not started.
+	for _, name := range []string{"assent", "assent-hook", "assent-shell"} {
+		script := "#!/bin/sh\ntouch " + filepath.Join(dir, "planted") + "\n"
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700))
+	}
 	return e
 }
 
