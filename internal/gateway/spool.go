@@ -174,7 +174,8 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 			continue
 		}
 		var e approval.Event
-		if json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted {
+		// One without an id could not be told from others, and would count as recorded with the first.
+		if json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted || e.CallID == "" {
 			e = unreadable(info, i, line)
 		}
 		there, err := started(ctx, to, e)

@@ -159,7 +159,8 @@ func TestALineThatCannotBeReadIsRecorded(t *testing.T) {
 	good := `{"kind":"started","at":"2026-01-02T03:04:05Z","session":"s","call":"a","tool":"echo","state":"auto-approved","stage":"running"}` + "\n"
 	left := map[string]string{
 		"long": strings.Repeat("x", 2<<20) + "\n\n" + good, "nonsense": "\x00\x00\n" + good, "cut": `{"kind":"sta` + "\n" + good, "other": "\n{}\n{}\n" + good,
-		"endless": good + strings.Repeat("y", 1<<20), "unended": good + strings.TrimSuffix(strings.ReplaceAll(good, `"a"`, `"b"`), "\n"),
+		"nameless": good + strings.Repeat(strings.ReplaceAll(good, `"call"`, `"cell"`), 2),
+		"endless":  good + strings.Repeat("y", 1<<20), "unended": good + strings.TrimSuffix(strings.ReplaceAll(good, `"a"`, `"b"`), "\n"),
 	}
 	r := newFull()
 	for range 2 { // as if the files could not be removed the first time
@@ -185,6 +186,7 @@ func TestALineThatCannotBeReadIsRecorded(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"cut echo running", "cut unknown unknown", "endless echo running", "long echo running", "long unknown unknown",
+		"nameless echo running", "nameless unknown unknown", "nameless unknown unknown",
 		"nonsense echo running", "nonsense unknown unknown", "other echo running", "other unknown unknown", "other unknown unknown", "unended echo running",
 	}
 	if !slices.Equal(got, want) {
