@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -194,5 +195,29 @@ func TestALineThatCannotBeReadIsRecorded(t *testing.T) {
 	}
 	if _, files := spooled(t, dir); files != 0 {
 		t.Errorf("%d files are left", files)
+	}
+}
+
+// What lies in the folder and is no file of a spool is neither followed nor waited for, and said.
+func TestNoSpoolIsFollowedOrWaitedFor(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, []byte("not a spool\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, put := range map[string]func(string) error{
+		"a link":   func(name string) error { return os.Symlink(other, name) },
+		"a pipe":   func(name string) error { return syscall.Mkfifo(name, 0o600) },
+		"a folder": func(name string) error { return os.Mkdir(name, 0o700) },
+	} {
+		dir, r := t.TempDir(), newFull()
+		if err := put(filepath.Join(dir, "starts-x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := gateway.RecoverStarts(t.Context(), dir, r); err == nil || !strings.Contains(err.Error(), "starts-x") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if len(r.all()) > 0 {
+			t.Errorf("%s: recorded %v", what, r.all())
+		}
 	}
 }
