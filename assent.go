@@ -144,7 +144,7 @@ func (o Options) setup(ctx context.Context) (*setup.Setup, error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
-	return setup.Resolve(ctx, setup.Order{Places: places, Dir: o.Dir, File: o.Policy, Default: o.Policy == ""})
+	return setup.Resolve(ctx, setup.Order{Places: places, Dir: o.Dir, File: o.Policy, Default: o.Policy == "", Careful: true})
 }
 
 func (o Options) approver(s *store.Store) approval.Approver {
