@@ -208,10 +208,11 @@ func (s *Status) draw(t *Task) {
 
 const spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
-// statusLine returns the line in at most n cells.
+// statusLine returns the line in at most n cells. However long the label is, half of them are left for
+// the time and the output.
 func statusLine(turn int, label string, took time.Duration, last string, n int) line {
 	frames := []rune(spinner)
-	head := fmt.Sprintf(" %s · %s", present.SafeLine(label), took.Truncate(time.Second))
+	head := fmt.Sprintf(" %s · %s", shorten(present.SafeLine(label), n/2), took.Truncate(time.Second))
 	if last != "" {
 		last = " · " + present.SafeLine(last)
 	}
