@@ -43,6 +43,7 @@ type state struct {
 	ready      bool // the keys work, and the screen says so
 	quietUntil time.Time
 	quietEnd   time.Time
+	yesFrom    time.Time // from when a key may say yes: it has been quiet then, however long it took
 
 	over bool // nothing is left to do here
 	end  end
@@ -158,10 +159,19 @@ func (s state) key(k keyEvent) (state, []effect) {
 		return s.interrupt("Ctrl-C")
 	}
 	yes := k.name == "y" || k.name == "Y"
-	if k.at.Before(s.quietUntil) && (s.dialog == nil || yes && s.asksYes()) {
+	restless := k.at.Before(s.yesFrom) // it has not been quiet yet
+	if restless {
+		s.yesFrom = k.at.Add(s.quiet)
+	}
+	early := k.at.Before(s.quietUntil) || restless && agrees(k)
+	if early && (s.dialog == nil || yes && s.asksYes()) {
 		s.quietUntil = k.at.Add(s.quiet)
-		if !agrees(k) { // a key that is held down never comes to say yes
+		if !agrees(k) { // neither a key that is held down nor a text ever comes to say yes
 			s.quietUntil = earlier(s.quietUntil, s.quietEnd)
+		}
+		if s.ready {
+			s.ready = false
+			return s, []effect{tickEffect{s.quietUntil}}
 		}
 		return s, nil // the tick that is under way sees the new time
 	}
@@ -179,7 +189,7 @@ func (s state) key(k keyEvent) (state, []effect) {
 		next, effects = s.dialog.key(s, k)
 	}
 	if s.asksYes() && next.dialog == nil && !next.busy {
-		next.quietUntil = k.at // back at the request, which has been read
+		next.quietUntil, next.yesFrom = k.at, k.at // back at the request, which has been read
 	}
 	if !next.over && next.asksYes() {
 		effects = append(effects, next.arm(k.at)) // what it says must be readable first
@@ -210,6 +220,7 @@ func (s *state) tooTall() bool {
 func (s *state) arm(now time.Time) effect {
 	s.ready = s.quiet <= 0
 	s.quietUntil, s.quietEnd = now.Add(s.quiet), now.Add(s.maxQuiet)
+	s.yesFrom = s.quietUntil
 	return tickEffect{s.quietUntil}
 }
 
