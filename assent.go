@@ -37,6 +37,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/selfexec"
@@ -195,7 +196,7 @@ func (a *Agent) Sandbox() string { return a.base.Sandbox.Words() }
 
 // Warnings are what to know about the policy, and why a connector's server was not reached.
 func (a *Agent) Warnings() []string {
-	out := a.box.Warnings
+	out := slices.Clone(a.box.Warnings) // it is safe for concurrent use
 	for _, c := range a.servers.All {
 		if err := c.Err(); err != nil {
 			out = append(out, err.Error())
