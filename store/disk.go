@@ -133,6 +133,9 @@ func (d *disk) close() error {
 // without a word: a rule that was removed would hold again. The mark notices.
 type mark struct{ path string }
 
+// markSuffix is how its name goes on from that of the store.
+const markSuffix = "-mark"
+
 // read returns how many changes the store must have; 0 if there is no mark.
 func (m mark) read() (int64, error) {
 	data, err := os.ReadFile(m.path)

@@ -1,11 +1,13 @@
 package terminal
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
@@ -13,9 +15,9 @@ import (
 
 // AskKey asks a question that one key answers, for commands that have a person at the terminal
 // and nothing to draw: it returns which of keys was pressed. The end of input, Esc and a Ctrl-C are
-// 0. Another key, and keys that arrive together, such as y and Enter, answer nothing: it asks again
-// and says which keys there are, a few times; then it is 0. Keys that were typed before the
-// question stood there do not count.
+// 0. Keys count once it was quiet for [DefaultQuiet] after the question stood there, and then it names
+// them: what is typed before, or by a key that is held down, answers nothing. Another key, and keys that
+// arrive together, such as y and Enter, answer nothing either: it asks again, a few times; then it is 0.
 func AskKey(in *os.File, out io.Writer, question, keys string) (rune, error) {
 	before, err := term.MakeRaw(in.Fd())
 	if err != nil {
@@ -27,7 +29,12 @@ func AskKey(in *os.File, out io.Writer, question, keys string) (rune, error) {
 		if err := flushInput(in); err != nil {
 			return 0, fmt.Errorf("cannot discard what was typed before: %w", err)
 		}
-		fmt.Fprintf(out, "%s [%s] ", question, strings.Join(strings.Split(keys, ""), "/"))
+		fmt.Fprint(out, question)
+		if over, err := untilQuiet(in); over || err != nil {
+			fmt.Fprint(out, "\r\n")
+			return 0, err
+		}
+		fmt.Fprintf(out, " [%s] ", strings.Join(strings.Split(keys, ""), "/"))
 		n, err := in.Read(buffer)
 		if err != nil && err != io.EOF {
 			return 0, err
@@ -48,6 +55,38 @@ func AskKey(in *os.File, out io.Writer, question, keys string) (rune, error) {
 
 // maxAsked is how often a question is asked that gets no answer.
 const maxAsked = 5
+
+// untilQuiet forgets what is typed until nothing was for a while. It is over with a Ctrl-C, a Ctrl-D or
+// the end of input.
+func untilQuiet(in *os.File) (over bool, err error) {
+	buffer := make([]byte, 64)
+	for {
+		if some, err := typedWithin(in, DefaultQuiet); err != nil || !some {
+			return false, err
+		}
+		n, err := in.Read(buffer)
+		if err == io.EOF || err == nil && bytes.ContainsAny(buffer[:n], "\x03\x04") {
+			return true, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// typedWithin reports whether there is something to read within a time.
+func typedWithin(in *os.File, wait time.Duration) (bool, error) {
+	for end := time.Now().Add(wait); ; {
+		var set unix.FdSet
+		set.Zero()
+		set.Set(int(in.Fd()))
+		left := unix.NsecToTimeval(max(0, time.Until(end)).Nanoseconds())
+		n, err := unix.Select(int(in.Fd())+1, &set, nil, nil, &left) // poll knows no terminals on macOS
+		if err != unix.EINTR {
+			return n > 0, err
+		}
+	}
+}
 
 // Person returns the terminal at which a person can be asked, or nil: standard input, or,
 // where that is a pipe or a file, the terminal that the program was started at. Nobody sees a

@@ -119,6 +119,33 @@ func TestEarlyKeysAreSwallowed(t *testing.T) {
 	}
 }
 
+// A text that somebody goes on typing while the prompt appears says yes to nothing, however long it is. Once it
+// was quiet, a key counts.
+func TestATextThatIsTypedOnNeverSaysYes(t *testing.T) {
+	for _, text := range []string{"yes\r", "xy", "\ry", "zzzzzzzzy", "kys", "ja"} {
+		f := newFixture(t, "bash", "two")
+		p := f.play(t, 80, 30)
+		p.edit = func(r *approval.Request) editedEvent { return editedEvent{id: r.ID, at: p.now} }
+		p.state.arm(p.now)
+		at := p.now
+		for i := range 200 {
+			at = at.Add(60 * time.Millisecond)
+			p.event(keyEvent{name: string(text[i%len(text)]), text: string(text[i%len(text)]), at: at})
+			p.event(tickEvent{at})
+		}
+		for i := range 2 {
+			if f.state(i) != policy.StatePending {
+				t.Fatalf("%q: call %d is %s", text, i, f.state(i))
+			}
+		}
+		at = at.Add(400 * time.Millisecond)
+		p.event(tickEvent{at})
+		if p.event(keyEvent{name: "y", text: "y", at: at}); f.state(0) != policy.StateApproved {
+			t.Errorf("%q, then quiet: %s", text, f.state(0))
+		}
+	}
+}
+
 // A word that is typed quickly opens a dialog and answers nothing in it.
 func TestAWordTypedAtThePromptKeepsNothing(t *testing.T) {
 	for _, word := range []string{"day", "may", "say", "Any", "easy"} {

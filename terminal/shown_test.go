@@ -55,6 +55,9 @@ func TestStatusLine(t *testing.T) {
 			t.Errorf("%d cells in %d: %s", l.width(), n, l)
 		}
 	}
+	if got := statusLine(0, strings.Repeat("shell(sleep 1) + ", 20), 83*time.Second, "last", 60).String(); !strings.HasSuffix(got, "… · 1m23s · last") {
+		t.Errorf("the label leaves no room: %q", got)
+	}
 	if got := statusLine(0, "pytest", 83*time.Second, "last", 60).String(); got != "⠋ pytest · 1m23s · last" {
 		t.Errorf("%q", got)
 	}

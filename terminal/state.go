@@ -43,6 +43,7 @@ type state struct {
 	ready      bool // the keys work, and the screen says so
 	quietUntil time.Time
 	quietEnd   time.Time
+	yesFrom    time.Time // from when a key may say yes: it has been quiet then, however long it took
 
 	listing bool      // the list of an inbox is on the screen, and not a request
 	now     time.Time // for ages in the list
@@ -188,10 +189,19 @@ func (s state) key(k keyEvent) (state, []effect) {
 		return next, effects
 	}
 	yes := k.name == "y" || k.name == "Y"
-	if k.at.Before(s.quietUntil) && (s.dialog == nil || yes && s.asksYes()) {
+	restless := k.at.Before(s.yesFrom) // it has not been quiet yet
+	if restless {
+		s.yesFrom = k.at.Add(s.quiet)
+	}
+	early := k.at.Before(s.quietUntil) || restless && agrees(k)
+	if early && (s.dialog == nil || yes && s.asksYes()) {
 		s.quietUntil = k.at.Add(s.quiet)
-		if !agrees(k) && k.name != "n" { // a key that is held down never comes to answer
+		if !agrees(k) && k.name != "n" { // neither a key that is held down nor a text ever comes to answer
 			s.quietUntil = earlier(s.quietUntil, s.quietEnd)
+		}
+		if s.ready {
+			s.ready = false
+			return s, []effect{tickEffect{s.quietUntil}}
 		}
 		return s, nil // the tick that is under way sees the new time
 	}
@@ -211,7 +221,7 @@ func (s state) key(k keyEvent) (state, []effect) {
 		next, effects = s.dialog.key(s, k)
 	}
 	if s.asksYes() && next.dialog == nil && !next.busy {
-		next.quietUntil = k.at // back at the request, which has been read
+		next.quietUntil, next.yesFrom = k.at, k.at // back at the request, which has been read
 	}
 	if !next.over && next.asksYes() {
 		effects = append(effects, next.arm(k.at)) // what it says must be readable first
@@ -242,6 +252,7 @@ func (s *state) tooTall() bool {
 func (s *state) arm(now time.Time) effect {
 	s.ready = s.quiet <= 0
 	s.quietUntil, s.quietEnd = now.Add(s.quiet), now.Add(s.maxQuiet)
+	s.yesFrom = s.quietUntil
 	return tickEffect{s.quietUntil}
 }
 

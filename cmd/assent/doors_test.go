@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
@@ -43,7 +45,7 @@ type doorCall struct {
 // What only some doors have.
 var (
 	noTool     = map[string]string{"hook": "other agents have no such tool"}
-	ownWorkers = map[string]string{"hook": "other agents have workers of their own", "mcp": "workers are not offered to clients", "call": "only a run has workers", "explain": "only a run has workers"}
+	ownWorkers = map[string]string{"hook": "other agents have workers of their own", "mcp": "workers are not offered to clients", "call": "only a run has workers", "explain": "only a run has workers", "open": "a program that embeds assent has tools of its own for that"}
 	outsiders  = map[string]string{"hook": "another agent reaches files outside the roots by itself, so that a person is asked"}
 	noFolder   = map[string]string{"hook permission-tool": "it is not told which folder the agent's shell is in, so that relative paths are unknown"}
 	noHTTP     = map[string]string{"hook codex": "Codex has no tool for requests", "hook gemini": "Gemini CLI has no tool for one URL"}
@@ -239,8 +241,7 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 	} {
 		s.put(name, text)
 	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", s.program, "-ldflags",
-		"-s -w -X github.com/assent-dev/assent/internal/setup.Administrator="+filepath.Join(top, "admin", "policy.yaml"), ".")
+	build := exec.Command("go", slices.Concat([]string{"build", "-o", s.program}, s.ldflags(), []string{"."})...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -257,6 +258,12 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 		s.must("rules", "add", "--project", "../other", rule)
 	}
 	return s
+}
+
+// ldflags make the file of the scene the administrator's.
+func (s *scene) ldflags() []string {
+	return []string{"-buildvcs=false", "-ldflags",
+		"-s -w -X github.com/assent-dev/assent/internal/setup.Administrator=" + filepath.Join(s.top, "admin", "policy.yaml")}
 }
 
 func (s *scene) put(name, text string) {
@@ -427,6 +434,7 @@ func allDoors() []door {
 			return s.recorded(0)
 		}},
 		{"resume", (*scene).resumed},
+		{"open", (*scene).opened},
 		{"mcp", func(s *scene, calls []doorCall) []judged {
 			client, closing := s.client(s.command("mcp", "--tools", "files,shell", "--ask-timeout", "20ms"))
 			for _, c := range calls {
@@ -472,6 +480,39 @@ func (s *scene) resumed(calls []doorCall) []judged {
 		s.t.Fatalf("the run did not go on:\n%s", out)
 	}
 	return all
+}
+
+// opened has the calls judged by a program that embeds assent. Its administrator is that of the scene.
+func (s *scene) opened(calls []doorCall) []judged {
+	s.t.Helper()
+	program, root := filepath.Join(s.top, "bin", "embedder"), filepath.Join("..", "..")
+	if _, err := os.Stat(program); err != nil {
+		here, err := filepath.Abs(root)
+		if err == nil {
+			err = reexec.BuildOutside(s.t.TempDir(), here, filepath.Join(root, "testdata", "embedder", "main.go.txt"), program, s.ldflags()...)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	var lines bytes.Buffer
+	for i, c := range calls {
+		call := policy.Call{ID: fmt.Sprint("c", i), Tool: c.tool, Arguments: json.RawMessage(s.args(c))}
+		if connector, name, ok := strings.Cut(c.tool, ":"); ok {
+			call.Connector, call.Tool = connector, name
+		}
+		if err := json.NewEncoder(&lines).Encode(call); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	own := *s
+	own.program = program
+	cmd := own.command("judge")
+	cmd.Stdin = &lines
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	return s.recorded(0)
 }
 
 // client is one of an MCP server.

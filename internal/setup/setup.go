@@ -29,8 +29,9 @@ type Order struct {
 	Worker string
 	// Set are values that the command line puts in place of those of the worker or File.
 	Set []string
-	// Default says that something holds where no file speaks: see [Default] and [Quiet].
-	Default bool
+	// Default says that something holds where no file speaks: see [Default] and [Quiet]. Careful says
+	// that it is the first, whatever the user chose for other agents.
+	Default, Careful bool
 	// Raw says that commands run where nothing holds them: another agent runs them by itself.
 	Raw bool
 	// NoSandbox says why no sandbox holds what runs here; empty if one does. It is asked only
@@ -164,7 +165,7 @@ func resolved(dir string) (string, error) {
 // chose it, the project has no policy of its own, not even one that is not trusted, and a sandbox
 // works.
 func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
-	if s.Person.Hook.Policy != config.HookQuiet || s.File != nil {
+	if o.Careful || s.Person.Hook.Policy != config.HookQuiet || s.File != nil {
 		return defaultTier(o.Dir, s.saysShell()), nil
 	}
 	noSandbox := o.NoSandbox

@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -134,7 +131,7 @@ func (a *answering) asks(ctx context.Context, d *evaluator, e agents.Event, answ
 
 // existingStore opens the store for who changes nothing; nil if there is none.
 func (a *answering) existingStore(ctx context.Context, user *config.User) (*store.Store, error) {
-	if _, err := os.Stat(filepath.Join(a.Places.State, store.FileName)); errors.Is(err, fs.ErrNotExist) {
+	if !store.Made(a.Places.State) {
 		return nil, nil
 	}
 	return a.openStore(ctx, user)
