@@ -40,6 +40,14 @@ func compilePath(target string, shared bool) (pathPattern, error) {
 	return p, checkPathGlob(p.glob)
 }
 
+// reachBelow has the pattern of a deny match everything below the folder that it names: a deny of
+// ~/.ssh is meant for what lies there. A pattern that ends in a wildcard matches as it is written.
+func (p *pathPattern) reachBelow() {
+	if p.glob != "." && p.glob != "/" && !strings.ContainsAny(path.Base(p.glob), "*?[") {
+		p.glob += "/**"
+	}
+}
+
 var errAlternatives = errors.New("too many {} alternatives: write several rules")
 
 // checkPathGlob refuses what is malformed, and braces that would be tried in

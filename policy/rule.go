@@ -122,6 +122,9 @@ func (r Rule) compile() (pattern, error) {
 	case err != nil:
 		return p, r.fault(ErrMalformedRule, err.Error())
 	}
+	if r.Effect == EffectDeny && p.path != nil {
+		p.path.reachBelow()
+	}
 	if r.Effect == EffectExcept && p.words != nil && !strings.HasSuffix(r.Pattern, " *)") {
 		p.words.exact = len(p.words.words) > 0
 	}

@@ -98,6 +98,15 @@ func (o *object) version() {
 	}
 }
 
+// RootNames are the names of folders.
+func RootNames(list []roots.Root) []string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
 // ParseRule reads the text form of a rule as somebody writes it on this machine: in paths ~ and
 // $HOME are this user's home folder, and symbolic links are followed.
 func ParseRule(text string) (policy.Rule, error) {
@@ -121,6 +130,9 @@ func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 			return
 		}
 		r.ruleName(n, rule, p)
+		if why := Unreached(rule, RootNames(p.Roots)); why != "" {
+			r.note(n, "%s: %s", rule, why)
+		}
 		rule.Source = r.source(n)
 		rule.ID = rule.Source
 		rules = append(rules, rule)
