@@ -168,8 +168,11 @@ func (im *Import) short(path string) string {
 	return path
 }
 
-// theirsWidth is how wide the column with the entries is.
-const theirsWidth = 34
+// theirsWidth and oursWidth are how wide the columns are, on a terminal of 80.
+const (
+	theirsWidth = 34
+	oursWidth   = 80 - theirsWidth - 2
+)
 
 // Print prints the table: theirs, ours, and what cannot be said and why.
 func (im *Import) Print(w io.Writer) {
@@ -196,6 +199,12 @@ func (im *Import) Print(w io.Writer) {
 			parts := []string{present.SafeLine(strings.ReplaceAll(line, "("+im.home+"/", "(~/"))}
 			if !slices.Contains(row.Ours, line) { // a rule stays on its line
 				parts = wrapped(parts[0])
+			} else if len([]rune(parts[0])) > oursWidth {
+				if theirs != "" {
+					fmt.Fprintln(w, theirs)
+				}
+				fmt.Fprintln(w, "      "+parts[0])
+				theirs, parts = "", nil
 			}
 			for _, part := range parts {
 				fmt.Fprintf(w, "%-*s  %s\n", theirsWidth, theirs, part)
@@ -210,11 +219,10 @@ func (im *Import) Print(w io.Writer) {
 
 // wrapped breaks a line between words, so that the table fits a terminal of 80 columns. What has no spaces stays.
 func wrapped(line string) (out []string) {
-	const width = 80 - theirsWidth - 2
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	text := line[:indent]
 	for _, word := range strings.Fields(line) {
-		if strings.TrimSpace(text) != "" && len([]rune(text))+1+len([]rune(word)) > width {
+		if strings.TrimSpace(text) != "" && len([]rune(text))+1+len([]rune(word)) > oursWidth {
 			out = append(out, text)
 			text = strings.Repeat(" ", max(indent, 4))
 		}
