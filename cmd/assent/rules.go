@@ -25,9 +25,9 @@ func rulesCmd() *cobra.Command {
 	var flags rulesFlags
 	c := &cobra.Command{
 		Use:   "rules",
-		Short: "Say what is always allowed or never",
-		Long: "Rules answer calls without a question. Denies come first, then allows, then what was\n" +
-			"granted for the session, then a person is asked.\n\n" +
+		Short: "Manage rules: what is always allowed or denied",
+		Long: "Rules answer calls without a question. Deny rules are checked first, then allow rules, then\n" +
+			"what was granted for the session. What none of them answers is asked.\n\n" +
 			"  allow write_file(notes/**)     a tool or act, and what it may be done to\n" +
 			"  deny shell(git push)           commands that begin with these words\n" +
 			"  allow github:search_*          tools of a connector\n" +
@@ -61,7 +61,7 @@ func plainRules(ctx context.Context, s *store.Store) ([]policy.Rule, error) {
 func rulesListCmd(flags *rulesFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "Print the rules, in the order in which they are looked at",
+		Short: "List the rules in the order they are checked",
 		Args:  cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rules, err := flags.kept(c)
@@ -85,7 +85,7 @@ func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "remove ID...",
 		Aliases: []string{"rm"},
-		Short:   "Forget rules; name them by id, the beginning of it, or their text",
+		Short:   "Remove rules by id, the beginning of it, or their text",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, r *policy.Rule) error {
@@ -96,9 +96,9 @@ func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
 }
 
 func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
-	use, short, done := "enable ID...", "Let disabled rules hold again", "Enabled"
+	use, short, done := "enable ID...", "Enable disabled rules", "Enabled"
 	if !on {
-		use, short, done = "disable ID...", "Keep rules without letting them hold", "Disabled"
+		use, short, done = "disable ID...", "Disable rules without removing them", "Disabled"
 	}
 	return &cobra.Command{
 		Use: use, Short: short, Args: cobra.MinimumNArgs(1),

@@ -54,7 +54,7 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
 	c.Flags().StringVar(&add.note, "note", "", "a remark for yourself")
 	c.Flags().StringVar(&add.expires, "expires", "", "when it ends: 12h, 30d, 2026-12-31, or a time")
-	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "keep it although it allows nearly everything")
+	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "save it even if it allows nearly everything")
 	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it is about more known tools than this")
 	return c
 }

@@ -25,9 +25,9 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 	var wide bool
 	c := &cobra.Command{
 		Use:   "edit",
-		Short: "Change the rules in your editor",
-		Long: "edit opens the rules in $VISUAL or $EDITOR, checks what comes back, shows what changes, and\n" +
-			"keeps it. What cannot be kept is not lost: it says where the file is.",
+		Short: "Edit the rules in your editor",
+		Long: "edit opens the rules in $VISUAL or $EDITOR, checks the result, shows what changes, and saves\n" +
+			"it. If it cannot be saved, your file is kept, and edit says where it is.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := flags.changing(c)
@@ -38,8 +38,8 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 			return ruleEditor(c, s, c.OutOrStdout(), wide).EditRules(c.Context(), draft)
 		},
 	}
-	c.Flags().StringVar(&draft, "draft", "", "go on with a file that an earlier edit left")
-	c.Flags().BoolVar(&wide, "wide", false, "keep new rules although they allow nearly everything")
+	c.Flags().StringVar(&draft, "draft", "", "continue with a file that an earlier edit left")
+	c.Flags().BoolVar(&wide, "wide", false, "save new rules even if they allow nearly everything")
 	return c
 }
 
@@ -60,7 +60,7 @@ func runEditor(c *cobra.Command, path string) error {
 }
 
 // errNotConfirmed says that a person did not say yes.
-var errNotConfirmed = errors.New("nobody said yes")
+var errNotConfirmed = errors.New("not confirmed")
 
 // confirmed asks the person, if there is one at a terminal.
 func confirmed(c *cobra.Command, question string) error {
@@ -96,7 +96,7 @@ func rulesExportCmd(flags *rulesFlags) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Print the rules as a policy file has them, or as JSON",
+		Short: "Print the rules in the form of a policy file, or as JSON",
 		Long: "export prints rules for 'assent rules import', or to be pasted into a policy file. A rule\n" +
 			"that is disabled, ends some day or is for one project is a comment there; JSON has everything.",
 		Args: cobra.NoArgs,
@@ -125,9 +125,9 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 	var replace, wide bool
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Keep the rules of a file, all or none; - is standard input",
-		Long: "import adds the rules of a policy file, or of what export printed, to those that are kept.\n" +
-			"Rules that are there already are left as they are.",
+		Short: "Add the rules of a file, all or none; - is standard input",
+		Long: "import adds the rules of a policy file, or of what export printed, to your rules. Rules that\n" +
+			"you already have stay as they are.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			in, closing, err := openFileOrInput(c, args[0])
@@ -146,8 +146,8 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 			return importRules(c, flags, given, replace, wide)
 		},
 	}
-	c.Flags().BoolVar(&replace, "replace", false, "forget all other rules")
-	c.Flags().BoolVar(&wide, "wide", false, "keep new rules although they allow nearly everything")
+	c.Flags().BoolVar(&replace, "replace", false, "remove all other rules")
+	c.Flags().BoolVar(&wide, "wide", false, "save new rules even if they allow nearly everything")
 	return c
 }
 

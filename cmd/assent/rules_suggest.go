@@ -31,16 +31,16 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 	var sf suggestFlags
 	c := &cobra.Command{
 		Use:   "suggest",
-		Short: "Propose rules from what was approved again and again",
-		Long: "suggest looks through the audit log for the smallest rules that would have answered repeated\n" +
-			"approvals, and says of each how many prompts it would have saved. None would have let through\n" +
-			"anything that was denied. At a terminal a key keeps one; elsewhere --apply does.",
+		Short: "Suggest rules from repeated approvals",
+		Long: "suggest searches the audit log for the smallest rules that would have answered repeated\n" +
+			"approvals, and says how many prompts each would have saved. None would have allowed anything\n" +
+			"that was denied. At a terminal you can save each with a key; elsewhere use --apply.",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return suggestRules(c, flags, sf) },
 	}
 	c.Flags().IntVar(&sf.Min, "min", rulebook.DefaultSuggestMin, "how many prompts a rule must have answered")
 	c.Flags().IntVar(&sf.Most, "limit", 10, "print at most so many, the best first; 0 for all")
-	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
+	c.Flags().IntVar(&sf.apply, "apply", 0, "save the suggestion with this number")
 	policyFlag(c, &sf.policy)
 	registerFilter(c, &sf.filter)
 	return c
@@ -95,8 +95,8 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 // show prints the suggestions; a person at a terminal may keep one after the other.
 func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []rulebook.Suggestion) error {
 	if len(found) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a "+
-			"small rule covers.")
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: no small rule would answer what was approved "+
+			"repeatedly.")
 	}
 	for i, s := range found {
 		if err := s.Print(c.OutOrStdout(), i+1); err != nil {

@@ -32,7 +32,7 @@ func rulesTryCmd(flags *rulesFlags) *cobra.Command {
 	var try tryFlags
 	c := &cobra.Command{
 		Use:   "test",
-		Short: "Try rules on the calls of the past, or on a file of calls",
+		Short: "Try rules on past calls or on a file of calls",
 		Long: "test says what would change: how many prompts fewer, what would now be allowed, what would\n" +
 			"now be denied. It tries the rules that are kept, with the changes that the flags say, on\n" +
 			"the audit log, or on a file with one call a line, {\"tool\": …, \"args\": {…}}. Examples under\n" +
