@@ -40,6 +40,14 @@ func compilePath(target string, shared bool) (pathPattern, error) {
 	return p, checkPathGlob(p.glob)
 }
 
+// reachBelow has the pattern of a deny match everything below the folder that it names: a deny of
+// ~/.ssh is meant for what lies there. A pattern that ends in a wildcard matches as it is written.
+func (p *pathPattern) reachBelow() {
+	if p.glob != "." && p.glob != "/" && !strings.ContainsAny(path.Base(p.glob), "*?[") {
+		p.glob += "/**"
+	}
+}
+
 var errAlternatives = errors.New("too many {} alternatives: write several rules")
 
 // checkPathGlob refuses what is malformed, and braces that would be tried in
@@ -81,9 +89,20 @@ func (p pathPattern) matches(spelling string) bool {
 
 // covers is the match of an allow: it must hold for the file as written and
 // for the one it resolves to, each in any spelling. A path outside the roots,
-// which has only an absolute spelling, is not reached by **/x.
+// which has only an absolute spelling, is not reached by **/x. If both have one name in a root, it
+// is the root itself that was written through a link, and the resolved file decides.
 func (p pathPattern) covers(t *Target) bool {
-	return p.to.match(t.To) && p.namesAny(t.Written) && p.namesAny(t.Resolved)
+	return p.to.match(t.To) && p.namesAny(t.Resolved) && (p.namesAny(t.Written) || t.keepsName())
+}
+
+// keepsName reports whether no link in a root leads from the file as written to another.
+func (t *Target) keepsName() bool {
+	for _, s := range t.Written {
+		if !path.IsAbs(s) && slices.Contains(t.Resolved, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // meets is the match of a deny: one spelling of either is enough.

@@ -104,7 +104,7 @@ func (r Rule) compile() (pattern, error) {
 		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("it starts with %q; write allow or deny", string(r.Effect)))
 	}
 	if r.Scope != ScopeTool && r.Scope != ScopeConnector {
-		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("unknown scope %q; it is tool or connector", string(r.Scope)))
+		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("unknown scope %q: use tool or connector", string(r.Scope)))
 	}
 	if strings.TrimSpace(r.Pattern) == "" {
 		return pattern{}, r.fault(ErrEmptyPattern, "write the name of a tool after "+string(r.Effect))
@@ -121,6 +121,9 @@ func (r Rule) compile() (pattern, error) {
 		return p, r.fault(ErrEmptyPattern, err.Error())
 	case err != nil:
 		return p, r.fault(ErrMalformedRule, err.Error())
+	}
+	if r.Effect == EffectDeny && p.path != nil {
+		p.path.reachBelow()
 	}
 	if r.Effect == EffectExcept && p.words != nil && !strings.HasSuffix(r.Pattern, " *)") {
 		p.words.exact = len(p.words.words) > 0

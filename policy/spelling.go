@@ -76,12 +76,17 @@ var (
 	otherHome    = regexp.MustCompile(`^~[\w.-]+(/|$)`)
 	variable     = regexp.MustCompile(`^\$(\w+|\{\w+\})(/|$)`)
 	innerHome    = regexp.MustCompile(`[{,](~|\$HOME|\$\{HOME\})/`)
+	drive        = regexp.MustCompile(`^[A-Za-z]:\\`)
 	address      = regexp.MustCompile(`^\w+://`)
 )
 
 // path is the target of a rule for files.
 func (on Ground) path(target string) (string, error) {
 	switch {
+	case strings.TrimSpace(target) != target:
+		return "", fmt.Errorf("white space around the path %q: take it out", target)
+	case drive.MatchString(target):
+		return "", fmt.Errorf("%q has a drive letter: write / between folders, and no drive", target)
 	case homeSpelling.MatchString(target):
 		if on.Home == "" {
 			return "", fmt.Errorf("the home folder is not known here: write the absolute path in place of %q", target)

@@ -137,8 +137,8 @@ func TestS45_bring_your_lists(t *testing.T) {
 	}
 	out := e.assent(0, "install", "claude-code", "--yes", "--careful", "--import")
 	for _, part := range []string{
-		"allow Bash(npm run test:*)        allow shell(npm run test)", "deny  Read(.env)                  deny read_file(**/.env/**)",
-		"ask   Bash(git push:*)            nothing: assent asks anyway", "Added 22 rules", "Next: work as usual.",
+		"allow Bash(npm run test:*)        allow shell(npm run test)", "deny  Read(.env)                  deny read_file(**/.env)",
+		"ask   Bash(git push:*)            nothing: assent asks anyway", "Added 22 rules", "What happens next:",
 	} {
 		if !strings.Contains(out, part) {
 			t.Errorf("install does not say %q:\n%s", part, out)
@@ -223,7 +223,7 @@ func TestInstallOffersTheLists(t *testing.T) {
 		x.types("y")
 		x.sees("allow shell(= make test)", "LEFT OUT: it allows every command", "Add 2 rules (y), or the wide ones too (w)?")
 		x.types(key)
-		x.sees("Next: work as usual.", "assent uninstall claude-code")
+		x.sees("What happens next:", "assent uninstall claude-code")
 		x.ends(0)
 		list := assent(t, nil, "rules", "list", "--json")
 		list.Dir, list.Env = c.Dir, c.Env

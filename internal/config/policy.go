@@ -100,17 +100,24 @@ func (o *object) version() {
 	}
 }
 
-// ParseRule reads the text form of a rule as somebody writes it on this machine: in paths ~ and
-// $HOME are this user's home folder, and symbolic links are followed. The words of another agent are
-// refused with those that work.
-func ParseRule(text string) (policy.Rule, error) {
-	if err := words.Refuse(text); err != nil {
-		return policy.Rule{}, err
-	}
-	return parseRule(text)
+// hasCustomTool reports whether a rule names a tool of the file.
+func (p *Policy) hasCustomTool(pattern string) bool {
+	name, _, _ := strings.Cut(pattern, "(")
+	return name != "" && slices.ContainsFunc(p.CustomTools, func(c command.Config) bool { return strings.EqualFold(c.Name, name) })
 }
 
-func parseRule(text string) (policy.Rule, error) {
+// RootNames are the names of folders.
+func RootNames(list []roots.Root) []string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
+// ParseRule reads the text form of a rule as somebody writes it on this machine: in paths ~ and
+// $HOME are this user's home folder, and symbolic links are followed.
+func ParseRule(text string) (policy.Rule, error) {
 	home, _ := homeFolder() // without one, rules that name it are refused
 	resolve := func(path string) string {
 		if real, err := realpath.Resolve(path); err == nil {
@@ -121,17 +128,11 @@ func parseRule(text string) (policy.Rule, error) {
 	return policy.Ground{Home: home, Resolve: resolve}.Parse(text)
 }
 
-// hasCustomTool reports whether a rule names a tool of the file.
-func (p *Policy) hasCustomTool(pattern string) bool {
-	name, _, _ := strings.Cut(pattern, "(")
-	return name != "" && slices.ContainsFunc(p.CustomTools, func(c command.Config) bool { return strings.EqualFold(c.Name, name) })
-}
-
 // rules reads the rules and exceptions of the file.
 func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	var rules []policy.Rule
 	add := func(n ast.Node, text string) {
-		rule, err := parseRule(text)
+		rule, err := ParseRule(text)
 		if refused := words.Refuse(text); refused != nil && !p.hasCustomTool(rule.Pattern) {
 			err = refused
 		}
@@ -140,6 +141,9 @@ func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 			return
 		}
 		r.ruleName(n, rule, p)
+		if why := Unreached(rule, RootNames(p.Roots)); why != "" {
+			r.note(n, "%s: %s", rule, why)
+		}
 		rule.Source = r.source(n)
 		rule.ID = rule.Source
 		rules = append(rules, rule)

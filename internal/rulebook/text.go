@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
 )
@@ -108,7 +109,7 @@ func Parse(file string, data []byte) ([]policy.Rule, error) {
 	at := map[int]policy.Rule{}
 	for _, r := range conf.Rules.Rules() {
 		if r.Effect == policy.EffectExcept {
-			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; "+
+			return nil, fmt.Errorf("%s: an exception belongs to the policy file that denies, and cannot be saved; "+
 				"take it out of the file", r.Source)
 		}
 		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])
@@ -173,7 +174,7 @@ func (p *parsing) commented(number int, word, text string) bool {
 	if !disabled && !ends && !forProject || disabled && !ends && rest != "" {
 		return false
 	}
-	rule, err := config.ParseRule(text)
+	rule, err := parseRule(text)
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
 		return false
@@ -183,6 +184,14 @@ func (p *parsing) commented(number int, word, text string) bool {
 	}
 	p.add(number, rule)
 	return true
+}
+
+// parseRule reads a rule, and refuses one in the words of another agent with the spelling that works.
+func parseRule(text string) (policy.Rule, error) {
+	if err := words.Refuse(text); err != nil {
+		return policy.Rule{}, err
+	}
+	return config.ParseRule(text)
 }
 
 func (p *parsing) add(number int, rule policy.Rule) {
@@ -199,7 +208,7 @@ func (p *parsing) add(number int, rule policy.Rule) {
 func (p *parsing) time(number int, text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		err = fmt.Errorf("%s:%d: %q is no time; write it like 2026-12-31T18:00:00Z", p.file, number, text)
+		err = fmt.Errorf("%s:%d: invalid time %q: write it like 2026-12-31T18:00:00Z", p.file, number, text)
 		p.errs = append(p.errs, err)
 	}
 	return t
@@ -238,7 +247,7 @@ func Read(file string, data []byte) ([]policy.Rule, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
-		return nil, fmt.Errorf("%s: %w; it is read as 'assent rules export --format json' writes it", file, err)
+		return nil, fmt.Errorf("%s: %w; use the format of 'assent rules export --format json'", file, err)
 	}
 	for i, r := range d.Rules {
 		if err := r.Validate(); err != nil {

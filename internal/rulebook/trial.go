@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/explain"
 	"github.com/assent-dev/assent/policy"
 )
@@ -58,7 +57,7 @@ func (e Edits) Apply(current []policy.Rule) (before, after *policy.RuleSet, err 
 		rules = slices.DeleteFunc(rules, func(t policy.Rule) bool { return t.ID == r.ID })
 	}
 	for _, text := range e.Add {
-		rule, err := config.ParseRule(text)
+		rule, err := parseRule(text)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/permissions"
 	"github.com/assent-dev/assent/internal/agents/settings"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
@@ -93,7 +94,12 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 		row.Becomes, row.Why = ImportAsks, "assent asks anyway"
 		return row, nil
 	}
-	for _, rule := range slices.Concat(e.Rules, e.Inner) {
+	for _, read := range slices.Concat(e.Rules, e.Inner) {
+		rule, err := config.ParseRule(read.String()) // with links in paths followed, as everywhere
+		if err != nil {
+			row.Ours, row.rules, e.Missing = nil, nil, err.Error()
+			break
+		}
 		row.Ours = append(row.Ours, rule.String())
 		rule.ID, rule.Created, rule.Project = rand.Text(), time.Now().UTC().Truncate(time.Second), row.Project
 		rule.Note = present.SafeLine("imported from " + im.short(e.File) + ": " + e.Text) // one line, as files of rules have it
@@ -162,8 +168,11 @@ func (im *Import) short(path string) string {
 	return path
 }
 
-// theirsWidth is how wide the column with the entries is.
-const theirsWidth = 34
+// theirsWidth and oursWidth are how wide the columns are, on a terminal of 80.
+const (
+	theirsWidth = 34
+	oursWidth   = 80 - theirsWidth - 2
+)
 
 // Print prints the table: theirs, ours, and what cannot be said and why.
 func (im *Import) Print(w io.Writer) {
@@ -190,6 +199,12 @@ func (im *Import) Print(w io.Writer) {
 			parts := []string{present.SafeLine(strings.ReplaceAll(line, "("+im.home+"/", "(~/"))}
 			if !slices.Contains(row.Ours, line) { // a rule stays on its line
 				parts = wrapped(parts[0])
+			} else if len([]rune(parts[0])) > oursWidth {
+				if theirs != "" {
+					fmt.Fprintln(w, theirs)
+				}
+				fmt.Fprintln(w, "      "+parts[0])
+				theirs, parts = "", nil
 			}
 			for _, part := range parts {
 				fmt.Fprintf(w, "%-*s  %s\n", theirsWidth, theirs, part)
@@ -204,11 +219,10 @@ func (im *Import) Print(w io.Writer) {
 
 // wrapped breaks a line between words, so that the table fits a terminal of 80 columns. What has no spaces stays.
 func wrapped(line string) (out []string) {
-	const width = 80 - theirsWidth - 2
 	indent := len(line) - len(strings.TrimLeft(line, " "))
 	text := line[:indent]
 	for _, word := range strings.Fields(line) {
-		if strings.TrimSpace(text) != "" && len([]rune(text))+1+len([]rune(word)) > width {
+		if strings.TrimSpace(text) != "" && len([]rune(text))+1+len([]rune(word)) > oursWidth {
 			out = append(out, text)
 			text = strings.Repeat(" ", max(indent, 4))
 		}

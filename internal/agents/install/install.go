@@ -158,7 +158,7 @@ func (o *Options) installed(t settings.Target, path string) error {
 		fmt.Fprintf(o.Out, "%s now asks assent; test it with 'assent verify %s'.\n", t.Agent.Title, t.Agent.Name)
 		return nil
 	}
-	fmt.Fprintf(o.Err, "%s may not ask assent yet:\n", t.Agent.Title)
+	fmt.Fprintf(o.Err, "%s does not ask assent yet, or it is uncertain:\n", t.Agent.Title)
 	sayFindings(o.Err, findings)
 	return nil
 }
@@ -169,15 +169,15 @@ func (o *Options) SayNext(found []*agents.Agent) {
 		return
 	}
 	first := found[0]
-	where := "Questions appear in 'assent inbox' if one is open, else in the agent's own prompt."
+	where := "Work as usual: questions appear in an open 'assent inbox', else in the agent."
 	if len(found) == 1 && first.CanAsk() {
-		where = "Questions appear in 'assent inbox' if one is open, else in " + first.Title + "'s own prompt."
+		where = "Work as usual: questions appear in an open 'assent inbox', else in " + first.Title + "."
 	} else if len(found) == 1 {
-		where = "Open 'assent inbox' beside it: " + first.Title + " cannot show questions, and without an inbox they are denied."
+		where = "Keep 'assent inbox' open: without it " + first.Title + " is denied what needs approval."
 	}
-	fmt.Fprintf(o.Out, "\nNext: work as usual. %s\n", where)
-	fmt.Fprintln(o.Out, "      'assent status' shows what is on, 'assent rules list' what is always allowed or denied.")
-	fmt.Fprintf(o.Out, "      'assent uninstall %s' puts the settings back as they were.\n", first.Name)
+	fmt.Fprintf(o.Out, "\nWhat happens next:\n  %s\n", where)
+	fmt.Fprintln(o.Out, "  'assent status' shows what is on, 'assent rules list' your rules.")
+	fmt.Fprintf(o.Out, "  'assent uninstall %s' puts the settings back as they were.\n", first.Name)
 }
 
 // sayFindings prints why an agent may not call its hook.
