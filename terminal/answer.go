@@ -87,6 +87,7 @@ func (s state) answer(k keyEvent) (state, []effect) {
 		if !s.inbox {
 			return s.hint(k), nil
 		}
+		s.quietUntil = k.at
 		return s.openList(k.at)
 	case "ctrl+d":
 		return s.interrupt("end of input")
