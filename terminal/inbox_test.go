@@ -232,3 +232,22 @@ func TestInboxList_Long(t *testing.T) {
 		p.keys("<down>")
 	}
 }
+
+// A request that is answered elsewhere while a note is typed takes its prompt away; what is still
+// typed does nothing in the list.
+// S24 No stolen keys.
+func TestInboxList_StealsNoKeys(t *testing.T) {
+	f, in := waiting(t)
+	p := in.playAt(t, f, 80, 24)
+	p.keys("<down>", "<down>", "<space>", "<home>", "<enter>", "N", "not ")
+	p.event(settledEvent{look: 100, pending: f.batch.Pending()[1:], at: p.now})
+	for i, key := range []string{"D", "o", "q", "enter"} {
+		p.event(keyEvent{name: key, text: key, at: p.now.Add(time.Duration(i) * 50 * time.Millisecond)})
+	}
+	if !p.state.listing || p.state.dialog != nil || p.state.over || f.state(2) != policy.StatePending {
+		t.Errorf("%s:\n%s", f.state(2), p.screen())
+	}
+	p.wants("wait: the keys work in a moment")
+	p.wait()
+	p.wants("your choice?")
+}

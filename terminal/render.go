@@ -60,7 +60,7 @@ func (s *state) frame() []line {
 	}
 	prompt := "wait: the keys work in a moment"
 	switch {
-	case s.listing && s.dialog == nil:
+	case s.listing && s.dialog == nil && s.ready:
 		prompt = "your choice?"
 	case s.ready:
 		prompt = "your answer?"

@@ -88,7 +88,8 @@ func (s state) rebuilt(pending []*approval.Request, now time.Time, effects []eff
 	}
 	if s.inbox {
 		next, more := s.openList(now)
-		return next, append(effects, more...)
+		again := next.arm(now) // what is being typed is not for the list
+		return next, append(append(effects, more...), again)
 	}
 	next, more := s.show(s.at, now)
 	return next, append(effects, more...)

@@ -178,10 +178,14 @@ func (s state) key(k keyEvent) (state, []effect) {
 		return s.interrupt("Ctrl-C")
 	}
 	if s.listing && s.dialog == nil {
+		if k.at.Before(s.quietUntil) {
+			s.quietUntil = earlier(k.at.Add(s.quiet), s.quietEnd)
+			return s, nil
+		}
 		if s.busy {
 			return s, nil
 		}
-		s.notice = nil
+		s.ready, s.notice = true, nil
 		next, effects := s.listKey(k)
 		if !next.over && next.asksYes() {
 			effects = append(effects, next.arm(k.at)) // what it says must be readable first

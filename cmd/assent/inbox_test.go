@@ -103,7 +103,7 @@ func TestInbox_AnswersForARun(t *testing.T) {
 	x.picks("write_file · notes", "Create notes/a.md (4 bytes, 1 line)", "by default a root says write: ask", "From: notes in ", "(run, process ")
 	p.hasNot("notes/a.md")
 	x.types("y")
-	r.ends(0, "It is written down.")
+	r.ends(0, "It is written down.", "assent: waiting for the inbox: write_file · Create notes/a.md", "run 'assent inbox'")
 	p.has("notes/a.md", "one\n")
 	x.sees("✓ approved: write_file · Create notes/a.md", "Nothing waits · 1 answered", "!your answer?")
 	if out, err := p.assent("audit", "list").Output(); err != nil || !strings.Contains(string(out), "inbox") {

@@ -78,8 +78,7 @@ func TestWhoAsks(t *testing.T) {
 	x.types("y")
 	blog.answers(t, "{}") // Codex goes on unless it is told not to
 	x.sees("✓ approved: shell", "1 request waiting", "▸ 1 claude-code")
-	x.types("\r")
-	x.asked("make deploy", "From: claude-code in "+shop.folder+" on branch main")
+	x.picks("make deploy", "From: claude-code in "+shop.folder+" on branch main")
 	x.types("n")
 	shop.answers(t, `"permissionDecision":"deny"`)
 	x.sees("Nothing waits · 2 answered")
