@@ -16,7 +16,7 @@ func callCmd() *cobra.Command {
 	var flags workFlags
 	c := &cobra.Command{
 		Use:   "call TOOL 'JSON or command'",
-		Short: "Run one tool by hand, through the gate",
+		Short: "Run one tool yourself, with approval",
 		Long: "call runs a tool as an agent would, with the same questions and the same records. The policy\n" +
 			"is that of -c, a worker or policy file, or else that of the project. Tools that a worker\n" +
 			"marks as manual are run so.\n\n" +

@@ -17,7 +17,7 @@ func checkCmd() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "check [FILE…]",
-		Short: "Find what is wrong with a worker, a policy or a config file",
+		Short: "Check a worker, policy or config file",
 		Long: "check reports all mistakes in how a file is written at once, such as unknown keys. In a file\n" +
 			"without such mistakes it finds rules that can never apply, tools that do not exist, two names\n" +
 			"for one folder that differ, examples under expect: that come out otherwise, what allows more\n" +
@@ -69,7 +69,7 @@ func checkCmd() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	c.Flags().StringVar(&kind, "as", "", "what the file is: worker, policy or config (default: found out)")
+	c.Flags().StringVar(&kind, "as", "", "the kind of file: worker, policy or config (default: detected)")
 	return c
 }
 

@@ -24,7 +24,7 @@ func explainCmd() *cobra.Command {
 	var flags explainFlags
 	c := &cobra.Command{
 		Use:   "explain [-c CONFIG] [--for DOOR] COMMAND | TOOL ARGUMENTS",
-		Short: "Say what would happen to a call, and why",
+		Short: "Explain what would happen to a call, and why",
 		Long: "explain takes a call through what holds in this folder and prints each step of the decision.\n" +
 			"It runs nothing, asks nobody and leaves no record.\n\n" +
 			"A tool's name with its arguments, as JSON or as the one that matters, is a call of that tool;\n" +

@@ -22,7 +22,7 @@ func mcpCmd() *cobra.Command {
 	var flags mcpFlags
 	c := &cobra.Command{
 		Use:   "mcp [-c CONFIG] [NAME…] | mcp [FLAGS] -- COMMAND [ARGS…]",
-		Short: "Be an MCP server that asks before the tools of others run",
+		Short: "Run an MCP gateway that requires approval",
 		Long: "mcp offers the tools of the connectors in a config, or of one MCP server that it starts, to\n" +
 			"any MCP client, and takes every call through the gate. What must be asked waits where all\n" +
 			"processes see it; a client that cannot wait as long is told to call again.\n\n" +

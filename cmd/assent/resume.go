@@ -22,7 +22,7 @@ func resumeCmd() *cobra.Command {
 	var asJSON, drop bool
 	c := &cobra.Command{
 		Use:   "resume RUN",
-		Short: "Go on with a run that was put aside",
+		Short: "Continue a deferred run",
 		Long: "resume takes up a run of 'assent run --defer' with the answers that were given meanwhile. An\n" +
 			"answer counts only if the call is still what was shown; otherwise it is asked again. Nothing\n" +
 			"runs twice: a call that had started when the program ended is reported, not repeated.",
@@ -36,7 +36,7 @@ func resumeCmd() *cobra.Command {
 	}
 	k.register(c)
 	c.Flags().BoolVar(&asJSON, "json", false, "print what happens as JSON, one event a line")
-	c.Flags().BoolVar(&drop, "drop", false, "forget the run instead, with its questions")
+	c.Flags().BoolVar(&drop, "drop", false, "delete the run and its pending requests instead")
 	c.MarkFlagsMutuallyExclusive("json", "drop")
 	return c
 }
@@ -63,7 +63,7 @@ func dropRun(c *cobra.Command, k *storeFlags, id string) error {
 		err = nil // it had ended
 	}
 	if err == nil {
-		fmt.Fprintf(c.OutOrStdout(), "Run %s is forgotten.\n", present.SafeLine(run.ID))
+		fmt.Fprintf(c.OutOrStdout(), "Deleted run %s.\n", present.SafeLine(run.ID))
 	}
 	return errors.Join(err, s.Close())
 }

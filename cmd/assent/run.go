@@ -32,7 +32,7 @@ func runCmd() *cobra.Command {
 	var flags runFlags
 	c := &cobra.Command{
 		Use:   "run WORKER [MESSAGE]",
-		Short: "Run an agent, and be asked before its tools act",
+		Short: "Run an agent that asks before its tools act",
 		Long: "run gives a worker a message and lets its model work with tools until it wants nothing more.\n" +
 			"WORKER is a file, or a name that is looked for in ./workers/ and in your config folder. The\n" +
 			"message can also come from standard input.\n\n" +
@@ -184,7 +184,7 @@ func readInput(given string) ([]byte, error) {
 		}
 	}
 	if !json.Valid(data) {
-		return nil, errors.New("the input is no JSON; write a text in quotes, or give a message instead")
+		return nil, errors.New("the input is not valid JSON; put a string in quotes, or give a message instead")
 	}
 	return data, nil
 }

@@ -11,7 +11,7 @@ func undoCmd() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Put back what an approved change or command replaced",
+		Short: "Undo an approved change or command",
 		Long: "undo shows what would change back, and puts it back if the file is still what the tool or\n" +
 			"the command left. Without an id it lists what can be undone.\n\n" +
 			"Of a command it covers files in writable roots. Files that git ignores, very large files and\n" +
