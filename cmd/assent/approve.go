@@ -257,7 +257,7 @@ func (f *answerFlags) giveAll(c *cobra.Command, s *store.Store, waiting *inbox.W
 func (f *answerFlags) check(c *cobra.Command) error {
 	switch {
 	case f.args != "" && !json.Valid([]byte(f.args)):
-		return misused(c, "--args is no JSON")
+		return misused(c, "--args is not valid JSON")
 	case f.kept.ProjectCode && !f.kept.Session && !f.kept.Always:
 		return misused(c, "--project-code goes with --session or --always")
 	case f.kept.Domain && !f.kept.Session && !f.kept.Always:

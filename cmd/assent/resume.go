@@ -66,7 +66,7 @@ func dropRun(c *cobra.Command, k *storeFlags, id string) error {
 		err = nil // it had ended
 	}
 	if err == nil {
-		fmt.Fprintf(c.OutOrStdout(), "Run %s is forgotten.\n", present.SafeLine(run.ID))
+		fmt.Fprintf(c.OutOrStdout(), "Deleted run %s.\n", present.SafeLine(run.ID))
 	}
 	return errors.Join(err, s.Close())
 }

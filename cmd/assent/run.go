@@ -184,7 +184,7 @@ func readInput(given string) ([]byte, error) {
 		}
 	}
 	if !json.Valid(data) {
-		return nil, errors.New("the input is no JSON; write a text in quotes, or give a message instead")
+		return nil, errors.New("the input is not valid JSON; put a string in quotes, or give a message instead")
 	}
 	return data, nil
 }

@@ -53,7 +53,7 @@ func TestWhoMayBeCalled(t *testing.T) {
 		"everybody":         {"allow_workers: '*'", "reader", policy.StateApproved, "reader is done"},
 		"not itself":        {"allow_workers: '*'", "lead", policy.StateBlocked, "circle"},
 		"one that is there": {"allow_workers: '*'", "other", policy.StateInvalid, "there is no worker"},
-		"by no path":        {"allow_workers: '*'", "../lead", policy.StateInvalid, "no name of a worker"},
+		"by no path":        {"allow_workers: '*'", "../lead", policy.StateInvalid, "invalid worker name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())

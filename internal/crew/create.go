@@ -43,7 +43,7 @@ func (m *Member) createTool() tool.Tool {
 
 func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, error) {
 	if !config.ValidWorkerName(in.Name) {
-		return tool.Action{}, fmt.Errorf("%q is no name of a worker; it has letters, digits, - and _", in.Name)
+		return tool.Action{}, fmt.Errorf("invalid worker name %q: use letters, digits, - and _", in.Name)
 	}
 	old, err := m.existing(in)
 	if err != nil {

@@ -207,7 +207,7 @@ func fits(schema, data json.RawMessage) error {
 	}
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
-		return fmt.Errorf("it is no JSON: %w", err)
+		return fmt.Errorf("invalid JSON: %w", err)
 	}
 	return resolved.Validate(value)
 }

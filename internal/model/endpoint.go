@@ -60,7 +60,7 @@ func (e *Endpoint) key() string {
 // Check reports what keeps the endpoint from being used.
 func (e *Endpoint) Check() error {
 	if e.Model == "" {
-		return fmt.Errorf("model %q: a name is needed behind the colon, such as %s", e.Name(), examples[e.Provider])
+		return fmt.Errorf("model %q: missing model name after the colon, such as %s", e.Name(), examples[e.Provider])
 	}
 	u, err := url.Parse(e.URL())
 	switch {

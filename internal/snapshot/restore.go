@@ -25,7 +25,7 @@ import (
 )
 
 // ErrAsBefore says that there is nothing to undo: everything is as it was.
-var ErrAsBefore = errors.New("everything is as it was before the command already")
+var ErrAsBefore = errors.New("everything is already as it was before the command")
 
 // A Plan is a command about to be undone. Show its steps, then apply it.
 type Plan struct {

@@ -97,7 +97,7 @@ func executable(file string) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no program", file)
+		return fmt.Errorf("%s is not an executable program", file)
 	case info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s is not executable; chmod +x makes it so", file)
 	}

@@ -49,7 +49,7 @@ func (t *toolset) search(ctx context.Context, in searchArgs) (tool.Action, error
 	}
 	re, err := regexp.Compile(in.Pattern)
 	if err != nil {
-		return tool.Action{}, fmt.Errorf("the pattern is no regular expression: %w", err)
+		return tool.Action{}, fmt.Errorf("invalid regular expression: %w", err)
 	}
 	sc, err := t.scope(in.Path)
 	if err != nil {

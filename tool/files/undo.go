@@ -26,7 +26,7 @@ type Undo interface {
 
 // Why there is nothing to undo; match with [errors.Is].
 var (
-	ErrNoEntry  = errors.New("nothing is kept for undo under this id")
+	ErrNoEntry  = errors.New("there is nothing to undo with this ID")
 	ErrTooLarge = errors.New("too large to be kept for undo")
 )
 
@@ -109,7 +109,7 @@ var ErrNotOurs = errors.New("it has changed since; undoing would lose that")
 
 // ErrAsBefore says that there is nothing to undo: the call did not get to change
 // anything, changed nothing, or has been undone.
-var ErrAsBefore = errors.New("everything is as it was before the call already")
+var ErrAsBefore = errors.New("everything is already as it was before the call")
 
 // A Restoration is a call about to be undone. Show its views, then apply it.
 type Restoration struct {

@@ -73,7 +73,7 @@ func (s *Set) special(p *Place, a Access, isFolder bool) judgement {
 			" is a root, the home folder or assent's own, or holds one"})
 	}
 	if p.unknown {
-		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: "it cannot be told what " + p.name + " is"})
+		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: "it is unknown what " + p.name + " is"})
 	}
 	if a != AccessRead && !isFolder && p.Info != nil && p.Info.Mode().IsRegular() {
 		j = j.and(ofFile(p))

@@ -306,7 +306,7 @@ func (t *Tool) folder(name string) (roots.Place, error) {
 	}
 	p, err := t.roots.Resolve(name)
 	if err == nil && (p.Info == nil || !p.Info.IsDir()) {
-		err = &tool.ArgumentError{Tool: "shell", Field: "cwd", Err: fmt.Errorf("%s is no folder", p.Name())}
+		err = &tool.ArgumentError{Tool: "shell", Field: "cwd", Err: fmt.Errorf("%s is not a folder", p.Name())}
 	}
 	return p, err
 }

@@ -81,7 +81,7 @@ func guess(name string) string {
 
 func openScript(file string, o Options) (worker.Talker, error) {
 	if file == "" {
-		return nil, fmt.Errorf("model %q: a file is needed behind the colon", "script:")
+		return nil, fmt.Errorf("model %q: missing file name after the colon", "script:")
 	}
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(o.Folder, file)

@@ -39,9 +39,9 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		"an unknown provider":      {"bedrock:x", providers.Options{}, []string{`"bedrock:x"`, "anthropic:MODEL, openai:MODEL or script:FILE"}},
 		"nothing":                  {"", providers.Options{}, []string{"anthropic:MODEL"}},
 		"only a provider":          {"openai", providers.Options{}, []string{"openai:MODEL"}},
-		"no model":                 {"openai:", providers.Options{BaseURL: "http://localhost:1"}, []string{"a name is needed"}},
+		"no model":                 {"openai:", providers.Options{BaseURL: "http://localhost:1"}, []string{"missing model name"}},
 		"a wrong address":          {"openai:x", providers.Options{BaseURL: "localhost:1"}, []string{"base_url"}},
-		"no script":                {"script:", providers.Options{}, []string{"a file is needed"}},
+		"no script":                {"script:", providers.Options{}, []string{"missing file name"}},
 		"no such script":           {"script:/nowhere/x.yaml", providers.Options{}, []string{"/nowhere/x.yaml"}},
 	} {
 		t.Run(name, func(t *testing.T) {
