@@ -160,7 +160,7 @@ func (s state) resolve(decisions ...approval.Decision) (state, []effect) {
 // approvable reports whether the request may be approved at all, and says why not.
 func (s *state) approvable() bool {
 	if err := s.current().err; err != nil {
-		s.notice = styled(bad, "It cannot be approved: what it would do cannot be shown.")
+		s.notice = styled(bad, "This cannot be approved, because what it would do cannot be shown.")
 		return false
 	}
 	if s.cramped() && !s.current().opened {
@@ -179,11 +179,11 @@ func (s *state) lasting(taken bool) bool {
 	switch {
 	case !s.approvable():
 	case it.request.PersonOnly:
-		s.notice = styled(warn, "Only a person may answer this, each time: it cannot be remembered.")
+		s.notice = styled(warn, "Only a person may answer this, each time; the answer cannot be remembered.")
 	case len(it.request.Offers) == 0:
-		s.notice = styled(warn, "No rule says exactly this: answer it once.")
+		s.notice = styled(warn, "No rule can describe exactly this, so it can only be answered once.")
 	case !taken:
-		s.notice = styled(warn, "This request does not take an answer that lasts so long.")
+		s.notice = styled(warn, "This request cannot be answered for that long.")
 	case !it.whole():
 		s.notice = styled(warn, unseenNote(it))
 	default:
@@ -198,11 +198,11 @@ const uninformedNote = "Scroll down first (↓, PgDn): not all acts that need yo
 func unseenNote(it *item) string {
 	switch {
 	case it.page.headOnly:
-		return "Session and always are not offered: only the head of it can be shown."
+		return "Session and always are not available: only the beginning can be shown."
 	case it.page.cut:
-		return "Session and always come once you have seen it all: press v."
+		return "To answer for the session or always, see all of it first: press v."
 	}
-	return "Session and always come once you have seen it all: scroll, or press v."
+	return "To answer for the session or always, see all of it first: scroll, or press v."
 }
 
 func (s state) edited(e editedEvent) (state, []effect) {

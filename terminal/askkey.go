@@ -19,13 +19,13 @@ import (
 func AskKey(in *os.File, out io.Writer, question, keys string) (rune, error) {
 	before, err := term.MakeRaw(in.Fd())
 	if err != nil {
-		return 0, fmt.Errorf("the terminal cannot be asked: %w", err)
+		return 0, fmt.Errorf("cannot read keys from the terminal: %w", err)
 	}
 	defer term.Restore(in.Fd(), before)
 	buffer := make([]byte, 64) // an escape sequence comes as one
 	for range maxAsked {
 		if err := flushInput(in); err != nil {
-			return 0, fmt.Errorf("what was typed before cannot be forgotten: %w", err)
+			return 0, fmt.Errorf("cannot discard what was typed before: %w", err)
 		}
 		fmt.Fprintf(out, "%s [%s] ", question, strings.Join(strings.Split(keys, ""), "/"))
 		n, err := in.Read(buffer)

@@ -38,7 +38,7 @@ func (w *work) draw() (end, error) {
 	}
 	columns, rows, err := term.GetSize(w.cfg.Out.Fd())
 	if err != nil {
-		return end{}, fmt.Errorf("the size of the terminal: %w", err)
+		return end{}, fmt.Errorf("reading the size of the terminal: %w", err)
 	}
 	pending := w.desk.Pending()
 	if len(pending) == 0 {

@@ -133,7 +133,7 @@ func TestEveryRuleNeedsASecondYesIfNobodyCanTell(t *testing.T) {
 	f := newFixture(t, "two")
 	p := playDesk(t, NewWith(Config{Grants: f.memory}), f.batch, 80, 40)
 	p.keys("a", "y")
-	p.wants("how far it reaches cannot be told", "Type yes")
+	p.wants("how far it reaches is unknown", "Type yes")
 	if f.state(0) != policy.StatePending {
 		t.Fatal(f.state(0))
 	}
@@ -147,7 +147,7 @@ func TestLastingOnlyAfterAllWasSeen(t *testing.T) {
 		if p.state.dialog != nil {
 			t.Fatalf("%s was offered", key)
 		}
-		p.wants("once you have seen it all: press v", "rows ")
+		p.wants("see all of it first: press v", "rows ")
 		p.keys("v", key)
 		if p.state.dialog == nil || p.pages != 1 {
 			t.Fatalf("%s was not offered after v", key)
@@ -210,7 +210,7 @@ func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
 		t.Fatalf("a lasting yes is offered:\n%s", shown)
 	}
 	p.keys("a")
-	p.wants("No rule says exactly this")
+	p.wants("No rule can describe exactly this")
 	p.keys("N", "<enter>") // once: there is nothing to choose
 	if f.state(0) != policy.StateDenied {
 		t.Error(f.state(0))

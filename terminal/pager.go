@@ -26,7 +26,7 @@ func (w *work) pager(r *approval.Request, view present.View) (*exec.Cmd, error) 
 	} else if less, err := exec.LookPath("less"); err == nil {
 		cmd = w.command(less, "-R")
 	} else {
-		return nil, errors.New("PAGER is not set and there is no less")
+		return nil, errors.New("PAGER is not set and less is not installed")
 	}
 	cmd.Env = append(os.Environ(), "LESSSECURE=1")
 	cmd.Stdout, cmd.Stderr = w.cfg.Out, w.cfg.Out

@@ -122,7 +122,7 @@ func (s *state) keys(n int) []line {
 	if s.current().opened {
 		return keyRows(n, "y", "approve once", "n", "deny", "N", "with note", "v", "view all", "q", "stop")
 	}
-	rows := wrap(styled(warn, "Too low to show this: enlarge the terminal or press v before you approve."), n, nil)
+	rows := wrap(styled(warn, "The terminal is too small for this: enlarge it, or press v, before you approve."), n, nil)
 	return append(rows, keyRows(n, "n", "deny", "v", "view all", "q", "stop")...)
 }
 

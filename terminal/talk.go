@@ -134,7 +134,7 @@ func (t *talker) take(ctx context.Context, l typedLine) {
 		t.event(ctx, interruptEvent{"end of input"})
 		return
 	case question != t.question():
-		fmt.Fprintln(t.cfg.Out, "That line was begun for another question: nothing was answered.")
+		fmt.Fprintln(t.cfg.Out, "That line was typed for another request: nothing was answered.")
 		return
 	}
 	typing, ok := t.state.dialog.(typist)

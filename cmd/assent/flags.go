@@ -117,6 +117,9 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 			return err
 		}
 	}
+	if off, err := f.approvalsOff(c); off || err != nil {
+		return err
+	}
 	return misused(c, "there is no terminal to ask at; choose %s", withoutTerminal(c))
 }
 
@@ -126,6 +129,19 @@ func withoutTerminal(c *cobra.Command) string {
 		return "--approve-all, --strict or --ask inbox"
 	}
 	return "--approve-all, --strict, --defer or --ask inbox"
+}
+
+// approvalsOff reports whether the master switch is off, so that nobody is asked.
+func (f *workFlags) approvalsOff(c *cobra.Command) (bool, error) {
+	s, err := f.reading(c.Context())
+	if err = ifAny(err); err != nil {
+		return false, err
+	}
+	if s != nil {
+		defer s.Close()
+	}
+	turnOn, err := approvalsOff(c.Context(), s)
+	return turnOn != "", err
 }
 
 // resolve finds what holds for a worker in a folder, or for calls by hand if there is none,

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/assent-dev/assent/store"
@@ -91,7 +92,7 @@ func TestEditBeforeApproving_InTheInbox(t *testing.T) {
 	r := p.asksInbox()
 	x.picks("Create notes/a.md", "one")
 	x.types("e")
-	x.sees("✎ changed, asking again")
+	x.wrote("changed, asking again")
 	x.picks("Create notes/a.md (7 bytes, 1 line)", "edited")
 	p.hasNot("notes/a.md")
 	x.types("y")
@@ -168,7 +169,7 @@ func TestInbox_AnAnswerWithoutEffectComesBack(t *testing.T) {
 	x.types("a")
 	x.offered("allow write_file(notes/a.md)")
 	x.types("y")
-	x.picks("It was answered, without effect:", "rule")
+	x.picks("An earlier answer had no effect:", "rule")
 	x.types("y")
 	r.ends(0)
 	x.leavesIdle()
@@ -179,7 +180,9 @@ func TestInbox_DumbTerminal(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox("TERM=dumb")
 	r := p.asksInbox()
-	x.sees("Create notes/a.md", "answer>")
+	x.sees("AGENT", "Create notes/a.md", "answer>")
+	x.types("\r") // opens it
+	x.until("the question", func() bool { return strings.Count(x.raw.String(), "answer>") == 2 })
 	x.types("y\r")
 	r.ends(0)
 	x.sees("✓ approved: write_file", "Nothing waits · 1 answered")

@@ -200,7 +200,7 @@ func TestInbox_TheRunIsKilled(t *testing.T) {
 	r := p.asksInbox()
 	x.picks("Create notes/a.md")
 	r.kill()
-	x.sees("✗ dismissed: write_file · Create notes/a.md", "who asked is gone", "Nothing waits", "!your answer?")
+	x.sees("✗ dismissed: write_file · Create notes/a.md", "the process that asked has ended", "Nothing waits", "!your answer?")
 	x.leaves()
 	p.hasNot("notes/a.md")
 }

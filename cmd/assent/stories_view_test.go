@@ -109,7 +109,7 @@ func TestLargeContent(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	s.env = []string{"PAGER=" + s.script("cat > "+seen, "echo the pager was here")}
 	x := s.runAt(100, 80)
-	x.asked("line 50 … 847 more lines", "!line 51 ", "Session and always come once you have seen it all: press v.", "![s] session", "![a] always")
+	x.asked("line 50 … 847 more lines", "!line 51 ", "To answer for the session or always, see all of it first: press v.", "![s] session", "![a] always")
 	x.types("sa") // not offered, so nothing happens
 	x.types("v")
 	x.asked("[s] session", "[a] always")

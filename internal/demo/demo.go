@@ -134,7 +134,7 @@ func approver(d *runs.Session, say runs.Printer, mode *policy.Mode, stop context
 	case atTerminal():
 		if mode == nil {
 			say.Prose("", "", "Answer with a key: y is yes, n is no, s is yes for the rest of this run, ? says why. "+
-				"Try s at the first question, and n with a few words where a note would be deleted.")
+				"Try s at the first question, and N with a few words where a note would be deleted.")
 		}
 		return d.Terminal(stop)
 	case mode == nil:

@@ -135,7 +135,7 @@ func TestWhatOthersAnswered(t *testing.T) {
 		want approval.Outcome
 	}{
 		{"a rule", approval.Settlement{State: policy.StateAutoApproved, By: policy.Who{Via: policy.ViaRule}}, approval.Outcome{State: policy.StateAutoApproved, Basis: "a rule"}},
-		{"who asked is gone", approval.Settlement{State: policy.StateDismissed}, approval.Outcome{State: policy.StateDismissed, Why: "who asked is gone, or asks no more"}},
+		{"the process that asked has ended", approval.Settlement{State: policy.StateDismissed}, approval.Outcome{State: policy.StateDismissed, Why: "the process that asked has ended, or asks no more"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, in, posted := opened(t, 1)

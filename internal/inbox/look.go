@@ -108,7 +108,7 @@ func outcome(r *approval.Request, s *approval.Settlement) (approval.Outcome, boo
 	case s.By.Via != "":
 		o.Basis = s.By.String()
 	case s.State == policy.StateDismissed:
-		o.Why = "who asked is gone, or asks no more"
+		o.Why = "the process that asked has ended, or asks no more"
 	}
 	return o, true
 }

@@ -67,7 +67,7 @@ func (w *Waiting) Print(out io.Writer) error {
 	}
 	// These wait for nothing: all is answered, or their program was ended.
 	for _, run := range slices.Sorted(maps.Values(ready)) {
-		_, err := fmt.Fprintf(out, "Run %s has all its answers. Unless it is under way: assent resume %s\n", run, run)
+		_, err := fmt.Fprintf(out, "Run %s has all its answers. Unless it is running already, continue it: assent resume %s\n", run, run)
 		if err != nil {
 			return err
 		}
@@ -88,15 +88,15 @@ func (w *Waiting) Find(id string) (*approval.Request, error) {
 			return r, nil
 		case !strings.HasPrefix(strings.ToUpper(r.ID), strings.ToUpper(id)) || id == "":
 		case len(id) < leastOfID:
-			return nil, fmt.Errorf("%q is too little of an id; write %d characters of it at least", id, leastOfID)
+			return nil, fmt.Errorf("%q is too short for an id; use at least %d characters", id, leastOfID)
 		case found != nil:
-			return nil, fmt.Errorf("more than one request begins with %q; write more of it", id)
+			return nil, fmt.Errorf("more than one request begins with %q; use more characters of the id", id)
 		default:
 			found = r
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("request %q: %w that waits; 'assent pending' lists them", id, approval.ErrUnknownRequest)
+		return nil, fmt.Errorf("request %q: %w; 'assent pending' lists those that wait", id, approval.ErrUnknownRequest)
 	}
 	return found, nil
 }
@@ -153,11 +153,11 @@ func (k Remembering) Apply(r *approval.Request, d approval.Decision) (approval.D
 	}
 	switch {
 	case k.ProjectCode && !offers(policy.ReachProject):
-		return d, fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
+		return d, fmt.Errorf("request %s is not only about code of this project; omit --project-code", r.ID)
 	case k.ProjectCode:
 		d.Remember.Reach = policy.ReachProject
 	case k.Domain && !offers(policy.ReachDomain):
-		return d, fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
+		return d, fmt.Errorf("request %s is not only about one host of a domain; omit --domain", r.ID)
 	case k.Domain:
 		d.Remember.Reach = policy.ReachDomain
 	}

@@ -63,7 +63,7 @@ func (e *Editor) EditRules(ctx context.Context, draft string) error {
 func writeDraft(rules []policy.Rule) (string, error) {
 	f, err := os.CreateTemp("", "assent-rules-*.yaml") // made with mode 0600
 	if err != nil {
-		return "", fmt.Errorf("a file to edit: %w", err)
+		return "", fmt.Errorf("creating a file to edit: %w", err)
 	}
 	_, err = io.WriteString(f, editHelp)
 	return f.Name(), errors.Join(err, Write(f, rules), f.Close())

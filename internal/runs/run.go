@@ -298,6 +298,6 @@ func (o *Options) openModel(ctx context.Context, s *setup.Setup, of *config.Work
 			BaseURL: p.BaseURL, KeyVariable: p.KeyVariable, MaxTokens: p.MaxTokens, Folder: choice.folder,
 		})
 	}
-	return nil, errors.New("it names no model; write model: into its file, give --model, or set model: in your " +
+	return nil, errors.New("no model is set; add model: to the worker's file, pass --model, or set model: in your " +
 		"config.yaml")
 }

@@ -144,7 +144,7 @@ func (r *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
 		return errors.Join(err, r.ended(ctx))
 	}
 	r.session.KeepSession = true
-	fmt.Fprintf(w, "The run is kept as it was before that. To go on: assent resume %s\n", r.id)
+	fmt.Fprintf(w, "The run is saved as it was before that. Continue it with: assent resume %s\n", r.id)
 	return err
 }
 
@@ -160,7 +160,7 @@ func over(err error) bool {
 
 // printPending lists what a run waits for.
 func printPending(w io.Writer, run string, pending []*approval.Request) {
-	fmt.Fprintf(w, "The run waits for:\n")
+	fmt.Fprintf(w, "The run is waiting for your answer to:\n")
 	for _, r := range pending {
 		fmt.Fprintf(w, "  %s  %s · %s", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
 		if len(r.Call.Workers) > 1 {

@@ -126,7 +126,7 @@ func (v *workerView) Text(piece string) {
 // Again implements [worker.Listener].
 func (v *workerView) Again(after time.Duration, why error) {
 	v.endLine()
-	v.say.Line("assent: the answer broke off and begins anew in %v: %v", after, why)
+	v.say.Line("assent: the model's answer was cut off; trying again in %v: %v", after, why)
 }
 
 func (v *workerView) endLine() {

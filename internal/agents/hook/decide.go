@@ -183,7 +183,7 @@ func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approva
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
-		Origin: func(context.Context) approval.Origin { return setup.Origin(d.agent, d.folder) },
+		Origin: func(context.Context) approval.Origin { return setup.Origin(d.agent, d.project) },
 	})
 }
 
