@@ -94,6 +94,16 @@ func ofFile(p *Place) judgement {
 	return j
 }
 
+// LooksSecret reports whether an absolute path is named like a secret, whatever lies there.
+func (s *Set) LooksSecret(abs string) bool {
+	for ; s != nil; s = s.parent {
+		if s.secrets.match(fold(abs)) {
+			return true
+		}
+	}
+	return false
+}
+
 // granted is the word of the root that holds the location, the strictest if the
 // root's folder has several names.
 func (s *Set) granted(p *Place, loc location, a Access, isFolder bool) judgement {

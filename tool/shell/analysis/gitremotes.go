@@ -308,13 +308,8 @@ func (w *walker) gitVouched(c *command, g gitRemotes, urls []gitURL) bool {
 			return false
 		}
 	}
-	steering := []string{"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_SSL_NO_VERIFY"}
-	isHTTPS := func(u gitURL) bool { a, _, ok := gitAddress(u.text); return ok && a.tls }
-	if len(urls) == 0 || slices.ContainsFunc(urls, func(u gitURL) bool { return !isHTTPS(u) }) {
-		// The person's own proxy passes https on unread, and other schemes as it likes.
-		steering = append(steering, "http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
-	}
-	for _, name := range steering {
+	for _, name := range []string{"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY",
+		"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_SSL_NO_VERIFY"} {
 		if value, set := w.world.Variable(name); set && value != "" {
 			return false
 		}
