@@ -544,7 +544,7 @@ func (s *scene) explained(calls []doorCall, who string) (all []judged) {
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			s.t.Fatalf("%v\n%s", err, line)
 		}
-		asked, unasked := strings.CutPrefix(a.Why, "it must be asked, and no inbox is open: ")
+		asked, unasked := strings.CutPrefix(a.Why, "it needs approval, and no inbox is open to ask: ")
 		switch {
 		case a.Outcome == "allow":
 			all = append(all, judgedBy(policy.StateFree, a.Trace, ""))

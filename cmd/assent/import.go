@@ -90,7 +90,7 @@ func (f *importFlags) run(c *cobra.Command, names []string, folder string) error
 	if len(im.Rows)+len(im.Problems) > 0 || f.json {
 		if !f.json {
 			im.Print(c.OutOrStdout())
-			fmt.Fprintf(c.OutOrStdout(), "\n%s\n", im.Summary())
+			fmt.Fprintf(c.OutOrStdout(), "\n%s\n", strings.Replace(im.Summary(), ". Not", ".\nNot", 1))
 		}
 		take, err := f.choose(c, im)
 		if err != nil {
@@ -154,7 +154,7 @@ func (f *importFlags) choose(c *cobra.Command, im *install.Import) ([]string, er
 		}
 		return all, nil
 	case !terminal.IsTerminal(os.Stdin):
-		return nil, statusError{exitUsage, errors.New("there is no terminal to ask at; run this at a terminal, or with --yes")}
+		return nil, statusError{exitUsage, errors.New("no terminal to ask at; run this at a terminal, or with --yes")}
 	}
 	question, keys := "Add "+ruleCount(plain)+"?", "yn"
 	if wide > 0 {

@@ -148,7 +148,7 @@ func (f *installFlags) confirm(out io.Writer, path string) error {
 	case f.yes:
 		return nil
 	case !terminal.IsTerminal(os.Stdin):
-		err := fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)
+		err := fmt.Errorf("no terminal to ask about %s; run this at a terminal, or with --yes", path)
 		return statusError{exitUsage, err}
 	}
 	key, err := terminal.AskKey(os.Stdin, out, "Write it?", "yn")
@@ -188,7 +188,7 @@ func (f *installFlags) offerImport(c *cobra.Command, found []*agents.Agent) erro
 		return nil
 	}
 	if !f.imports && (o.DryRun || f.yes || !terminal.IsTerminal(os.Stdin)) {
-		fmt.Fprintf(o.Out, "Its permission lists would become rules: %s See 'assent import --dry-run', or say --import.\n", im.Summary())
+		fmt.Fprintf(o.Out, "Its permission lists can become rules: %s\nSee 'assent import --dry-run', or say --import.\n", im.Summary())
 		return nil
 	}
 	return in.run(c, names, cmp.Or(o.Project, "."))

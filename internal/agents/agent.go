@@ -218,7 +218,7 @@ func (a *Agent) CanAsk() bool {
 // Reply puts an answer into the form that the agent reads.
 func (a *Agent) Reply(e Event, answer Answer) Reply {
 	if answer.Verdict == Defer && !slices.Contains(a.defers, e.Hook) {
-		answer = Answer{Reason: "it must be asked, and " + a.Title + " cannot wait for that here: " + answer.Reason}
+		answer = Answer{Reason: "it needs approval, and " + a.Title + " cannot wait for it here: " + answer.Reason}
 	}
 	if answer.Verdict == Deny && answer.Reason == "" {
 		answer.Reason = "denied by assent"

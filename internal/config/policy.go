@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -98,15 +99,20 @@ func (o *object) version() {
 	}
 }
 
+// hasCustomTool reports whether a rule names a tool of the file.
+func (p *Policy) hasCustomTool(pattern string) bool {
+	name, _, _ := strings.Cut(pattern, "(")
+	return name != "" && slices.ContainsFunc(p.CustomTools, func(c command.Config) bool { return strings.EqualFold(c.Name, name) })
+}
+
 // rules reads the rules and exceptions of the file.
 func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	var rules []policy.Rule
 	add := func(n ast.Node, text string) {
-		if err := words.Refuse(text); err != nil {
-			r.problem(n, "%v", err)
-			return
-		}
 		rule, err := policy.ParseRule(text)
+		if refused := words.Refuse(text); refused != nil && !p.hasCustomTool(rule.Pattern) {
+			err = refused
+		}
 		if err != nil {
 			r.problem(n, "%v", err)
 			return

@@ -134,7 +134,9 @@ func TestAdvisePort(t *testing.T) {
 			t.Errorf("%s: %v", text, advice)
 		}
 	}
-	for text, want := range map[string]bool{"allow connect(*:443)": true, "allow connect(*.com:443)": true, "allow connect(*.example.com:443)": false, "allow connect(a.example:443)": false} {
+	for text, want := range map[string]bool{"allow connect(*:443)": true, "allow connect(*.com:443)": true, "allow connect(*.example.com:443)": false, "allow connect(a.example:443)": false,
+		"allow http_request(GET *)": true, "allow http_request(GET https://*/**)": true, "allow http_request(GET https://*.com/**)": true,
+		"allow http_request(GET https://go.dev/**)": false, "allow http_request(https://*.go.dev/**)": false} {
 		if got := rulebook.Wide(rule(t, text)) != ""; got != want {
 			t.Errorf("%s is wide: %v", text, got)
 		}

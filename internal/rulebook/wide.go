@@ -44,6 +44,8 @@ func Wide(rule policy.Rule) string {
 		return "it allows this on everything"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
+	case hasTarget && connector == "" && name == policy.ActHTTPRequest && wideHost(requestHost(target)):
+		return "it allows requests to every host, or to all below a top-level domain"
 	case hasTarget && connector == "" && name == policy.ActConnect && wideHost(target):
 		return "it allows every host, or all below a top-level domain"
 	}
@@ -64,6 +66,19 @@ func changing(pattern string) func(act string) bool {
 
 func wideTarget(target string) bool {
 	return strings.Trim(target, "*/.? {},") == "" || strings.Contains(target, "{**") || strings.Contains(target, ",**")
+}
+
+// requestHost is the host in the target of a request, [METHOD] scheme://host/path.
+func requestHost(target string) string {
+	_, address, ok := strings.Cut(target, " ")
+	if !ok {
+		address = target
+	}
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	host, _, _ := strings.Cut(address, "/")
+	return host
 }
 
 // wideHost reports whether the target of a connection names no domain that somebody owns.

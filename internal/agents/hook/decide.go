@@ -199,10 +199,10 @@ func (a *answering) answerFor(e agents.Event, want agents.Want, o approval.Outco
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
 	case o.State == policy.StatePending:
-		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") +
+		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "no rule allows it") +
 			"; answer it with 'assent pending', then resume"}
 	case o.State == policy.StateHandedOver:
-		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
+		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "no rule allows it")}
 	}
 	return agents.Answer{Reason: agents.WhyNot(o)}
 }

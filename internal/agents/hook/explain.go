@@ -127,7 +127,7 @@ func (a *answering) asks(ctx context.Context, d *evaluator, e agents.Event, answ
 		answer.Where = "at the prompt of " + a.Agent.Title
 	default:
 		answer.Outcome = explain.Deny
-		answer.Why = fmt.Sprintf("it must be asked, and no inbox is open: %s", answer.Why)
+		answer.Why = fmt.Sprintf("it needs approval, and no inbox is open to ask: %s", answer.Why)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func TestAQuestionInEachMode(t *testing.T) {
 		reply := p.answer(claude(t), input)
 		wantDecision(t, reply, c.want)
 		if c.want == "deny" {
-			wantBlocked(t, reply, "it must be asked", "open an inbox")
+			wantBlocked(t, reply, "it needs approval", "open an inbox")
 		}
 	}
 }

@@ -159,7 +159,7 @@ func (a *answering) answer(ctx context.Context) (agents.Reply, error) {
 	case agents.Ending:
 		err = a.end(ctx, e)
 	default:
-		err = errors.New("there is no such moment")
+		err = errors.New("unknown hook event")
 	}
 	reply := a.Agent.Reply(e, agents.Answer{Verdict: agents.Nothing})
 	if err != nil { // the tool has run: there is nothing to block

@@ -40,7 +40,7 @@ func (o *Options) ChoosePolicy(ctx context.Context, word string) error {
 	case o.DryRun:
 		return nil
 	case o.Choose == nil:
-		fmt.Fprintln(o.Out, "Agents are careful: changes and unknown commands ask. "+
+		fmt.Fprintln(o.Out, "The careful policy applies: changes and unknown commands are asked. "+
 			"'assent install --quiet' lets them work in a sandbox instead.")
 		return nil
 	default:
@@ -49,7 +49,7 @@ func (o *Options) ChoosePolicy(ctx context.Context, word string) error {
 			return err
 		}
 		if word = map[rune]string{'q': config.HookQuiet, 'c': config.HookCareful}[key]; word == "" {
-			fmt.Fprintln(o.Out, "Nothing was chosen, so agents are careful.")
+			fmt.Fprintln(o.Out, "Nothing was chosen, so the careful policy applies.")
 			return nil
 		}
 		return o.writeChoice(ctx, places, word)
@@ -98,7 +98,7 @@ func (o *Options) saySandbox(ctx context.Context, places setup.Places, word stri
 		return err
 	}
 	if why != "" {
-		fmt.Fprintf(o.Err, "No sandbox holds here: %s. Until one does, agents are careful; "+
+		fmt.Fprintf(o.Err, "No sandbox works here: %s. Until one does, the careful policy applies; "+
 			"'assent sandbox doctor' says what to do.\n", present.SafeLine(why))
 	}
 	return nil

@@ -96,7 +96,7 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 	for _, rule := range slices.Concat(e.Rules, e.Inner) {
 		row.Ours = append(row.Ours, rule.String())
 		rule.ID, rule.Created, rule.Project = rand.Text(), time.Now().UTC().Truncate(time.Second), row.Project
-		rule.Note = "imported from " + im.short(e.File) + ": " + e.Text
+		rule.Note = present.SafeLine("imported from " + im.short(e.File) + ": " + e.Text) // one line, as files of rules have it
 		if !slices.ContainsFunc(kept, func(k policy.Rule) bool { return says(k, rule) }) {
 			row.rules = append(row.rules, rule)
 		}
@@ -122,10 +122,14 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 	return row, nil
 }
 
-// says reports whether a rule that is kept says the same. One that is disabled does: somebody turned it off.
+// says reports whether a rule that is kept says the same. One that is disabled does: somebody turned it off. Names are
+// the same whatever their case, paths and words are not.
 func says(kept, rule policy.Rule) bool {
-	return kept.Effect == rule.Effect && kept.Scope == rule.Scope && kept.Pattern == rule.Pattern &&
-		(kept.Project == "" || kept.Project == rule.Project)
+	head, target, _ := strings.Cut(rule.Pattern, "(")
+	keptHead, keptTarget, _ := strings.Cut(kept.Pattern, "(")
+	ended := !kept.Expires.IsZero() && !rule.Created.Before(kept.Expires)
+	return !ended && kept.Effect == rule.Effect && kept.Scope == rule.Scope && strings.EqualFold(keptHead, head) &&
+		keptTarget == target && (kept.Project == "" || kept.Project == rule.Project)
 }
 
 func wide(rules []policy.Rule) string {
@@ -238,7 +242,7 @@ func (r ImportRow) lines() (out []string) {
 	return out
 }
 
-// Summary says in a line what would be added and what not.
+// Summary says what would be added and what not.
 func (im *Import) Summary() string {
 	cannot, asks := 0, 0
 	for _, row := range im.Rows {
@@ -249,20 +253,26 @@ func (im *Import) Summary() string {
 			asks++
 		}
 	}
-	parts := []string{count(im.Count(ImportAdd, ImportShared), "rule to add", "rules to add")}
+	text := count(im.Count(ImportAdd, ImportShared), "rule to add", "rules to add")
+	if n := im.Count(ImportShared); n > 0 {
+		text += fmt.Sprintf(" (%d from files of the project)", n)
+	}
+	var rest []string
 	for _, p := range []struct {
 		n         int
 		one, more string
 	}{
-		{im.Count(ImportWide), "wide one left out", "wide ones left out"},
-		{asks, "entry that asks", "entries that ask"}, {cannot, "that no rule can say", "that no rule can say"},
-		{len(im.Problems), "file not read", "files not read"},
+		{im.Count(ImportWide), "wide one", "wide ones"}, {cannot, "that no rule can say", "that no rule can say"},
+		{asks, "entry that asks", "entries that ask"}, {len(im.Problems), "file not read", "files not read"},
 	} {
 		if p.n > 0 {
-			parts = append(parts, count(p.n, p.one, p.more))
+			rest = append(rest, count(p.n, p.one, p.more))
 		}
 	}
-	return strings.Join(parts, ", ") + "."
+	if len(rest) > 0 {
+		text += ". Not added: " + strings.Join(rest, ", ")
+	}
+	return text + "."
 }
 
 func count(n int, one, more string) string {

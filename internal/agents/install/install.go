@@ -126,11 +126,11 @@ func (o *Options) install(l settings.Ledger, t settings.Target, path string) err
 	}
 	plan, err := t.Add(text, settings.Command(t.Agent, program, o.hookFlags()...))
 	if err != nil {
-		return fmt.Errorf("%s: %w; mend it and try again, nothing was changed", path, err)
+		return fmt.Errorf("%s: %w; nothing was changed. Correct the file and try again", path, err)
 	}
 	plan.Before = text
 	if !plan.Changes() {
-		fmt.Fprintf(o.Out, "Nothing changed in %s: the hook is there already.\n", present.SafeLine(path))
+		fmt.Fprintf(o.Out, "Nothing to change in %s: the hook is already there.\n", present.SafeLine(path))
 		return o.installed(t, path)
 	}
 	if err := replaces(l, t, path, text); err != nil {
@@ -143,7 +143,7 @@ func (o *Options) install(l settings.Ledger, t settings.Target, path string) err
 		return err
 	}
 	backup := l.Backup(t.Agent.Name, path)
-	fmt.Fprintf(o.Out, "The hook is in %s. As the file was: %s\n", present.SafeLine(path), present.SafeLine(backup))
+	fmt.Fprintf(o.Out, "Wrote the hook to %s. The file as it was: %s\n", present.SafeLine(path), present.SafeLine(backup))
 	return o.installed(t, path)
 }
 
@@ -155,10 +155,10 @@ func (o *Options) installed(t settings.Target, path string) error {
 	}
 	findings := t.Inspect(around, path)
 	if len(findings) == 0 {
-		fmt.Fprintf(o.Out, "%s asks assent now; 'assent verify %s' tries it.\n", t.Agent.Title, t.Agent.Name)
+		fmt.Fprintf(o.Out, "%s now asks assent; test it with 'assent verify %s'.\n", t.Agent.Title, t.Agent.Name)
 		return nil
 	}
-	fmt.Fprintf(o.Err, "%s does not ask assent yet, or may not:\n", t.Agent.Title)
+	fmt.Fprintf(o.Err, "%s may not ask assent yet:\n", t.Agent.Title)
 	sayFindings(o.Err, findings)
 	return nil
 }
@@ -250,7 +250,7 @@ func (o *Options) uninstall(l settings.Ledger, t settings.Target, path string) e
 	if err := l.Uninstall(r); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%s asks assent no more.\n", t.Agent.Title)
+	fmt.Fprintf(o.Out, "%s no longer asks assent.\n", t.Agent.Title)
 	return nil
 }
 

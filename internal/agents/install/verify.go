@@ -55,10 +55,10 @@ func (o *Options) verifyAgent(ctx context.Context, t settings.Target, path strin
 	title := t.Agent.Title
 	switch {
 	case e.proven() && !t.Agent.Tried():
-		fmt.Fprintf(o.Out, "%s: installed, not tried: the hook %s, and %s has it run. Nobody has run assent with %s itself.\n",
+		fmt.Fprintf(o.Out, "%s: installed, not tried: the hook %s, configured in %s. Nobody has run assent with %s itself.\n",
 			title, e.answers, present.SafeLine(path), title)
 	case e.proven():
-		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured: %s has it run.\n", title, e.answers,
+		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured in %s.\n", title, e.answers,
 			present.SafeLine(path))
 	default:
 		fmt.Fprintf(o.Out, "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", title, e.answers,
@@ -88,7 +88,7 @@ func examine(ctx context.Context, t settings.Target, path string,
 		return e, err
 	}
 	if text == nil {
-		return e, fmt.Errorf("there is no %s; run 'assent install %s'", path, t.Agent.Name)
+		return e, fmt.Errorf("%s does not exist; run 'assent install %s'", path, t.Agent.Name)
 	}
 	commands, err := t.Commands(text)
 	if err != nil {

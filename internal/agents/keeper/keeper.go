@@ -256,7 +256,7 @@ func listen(conn io.Reader, signals chan<- syscall.Signal, hangUp context.Cancel
 	for {
 		m, err := staged.Read(conn)
 		if err != nil {
-			hangUp(errors.New("the one who asked has gone"))
+			hangUp(errors.New("the process that asked has ended"))
 			return
 		}
 		if m.Signal > 0 {
