@@ -246,6 +246,9 @@ func (t *Target) pathReach(reach Reach) string {
 		}
 		text = strings.TrimSuffix(escapeGlob(folder), "/") + "/**"
 	}
+	if strings.HasPrefix(text, "~") || strings.HasPrefix(text, "$") {
+		text = `\` + text // a file of that name, and not the home folder
+	}
 	if t.To != "" {
 		text += ", " + escapeGlob(t.To)
 	}

@@ -64,6 +64,15 @@ type Rule struct {
 // The rule is enabled and has neither id nor time. The error, if any, is a
 // [*RuleError].
 func ParseRule(text string) (Rule, error) {
+	rule := readRule(text)
+	if err := rule.Validate(); err != nil {
+		return Rule{}, err
+	}
+	return rule, nil
+}
+
+// readRule takes the text of a rule apart.
+func readRule(text string) Rule {
 	effect, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rule := Rule{Effect: Effect(strings.ToLower(effect)), Scope: ScopeTool, Enabled: true}
 	rest = strings.TrimSpace(rest)
@@ -71,10 +80,7 @@ func ParseRule(text string) (Rule, error) {
 		rule.Scope, rest = ScopeConnector, strings.TrimSpace(after)
 	}
 	rule.Pattern = rest
-	if err := rule.Validate(); err != nil {
-		return Rule{}, err
-	}
-	return rule, nil
+	return rule
 }
 
 // String returns the text form.
@@ -115,6 +121,9 @@ func (r Rule) compile() (pattern, error) {
 		return p, r.fault(ErrEmptyPattern, err.Error())
 	case err != nil:
 		return p, r.fault(ErrMalformedRule, err.Error())
+	}
+	if r.Effect == EffectDeny && p.path != nil {
+		p.path.reachBelow()
 	}
 	if r.Effect == EffectExcept && p.words != nil && !strings.HasSuffix(r.Pattern, " *)") {
 		p.words.exact = len(p.words.words) > 0

@@ -176,7 +176,7 @@ func (d alwaysDialog) editKey(s state, k keyEvent) (state, []effect) {
 
 // check says what is wrong with a rule that was typed.
 func (d alwaysDialog) check(rule string) string {
-	parsed, err := policy.ParseRule(rule)
+	parsed, err := policy.Ground{}.Parse(rule)
 	if err != nil {
 		return err.Error()
 	}

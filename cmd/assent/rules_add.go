@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
@@ -150,7 +151,7 @@ func (f addFlags) projectFolder() (string, error) {
 
 // rule makes the rule of what was written.
 func (f addFlags) rule(text string, now time.Time) (policy.Rule, error) {
-	rule, err := policy.ParseRule(text)
+	rule, err := config.ParseRule(text)
 	if err != nil {
 		return policy.Rule{}, err
 	}
@@ -173,6 +174,24 @@ func (f addFlags) keep(ctx context.Context, s *store.Store, rule policy.Rule) ([
 	if err != nil {
 		return nil, err
 	}
+	if f.keeps.Folders, err = foldersOf(ctx, rule.Project); err != nil {
+		return nil, err
+	}
 	f.keeps.Limit = cmp.Or(max(user.MaxRules, 0), approval.DefaultRuleLimit)
 	return rulebook.Keep(ctx, s, rule, f.keeps)
+}
+
+// foldersOf are the names of the folders that the policy of a project gives to tools; of the current
+// one for a rule that holds everywhere. Where there is no policy nothing is known.
+func foldersOf(ctx context.Context, project string) ([]string, error) {
+	order, err := setup.OrderHere("", "")
+	if err != nil {
+		return nil, err
+	}
+	order.Dir = cmp.Or(project, order.Dir)
+	s, err := setup.Resolve(ctx, order)
+	if err != nil {
+		return nil, nil // 'assent check' says what is wrong with it
+	}
+	return config.RootNames(s.Policy.Roots), nil
 }

@@ -59,12 +59,23 @@ var targets = map[string]func(target string) map[string]any{
 	"file_info":    pathArgument,
 	"delete_file":  pathArgument,
 	"make_dir":     pathArgument,
-	"write_file":   func(t string) map[string]any { return map[string]any{"path": t, "content": "example\n"} },
+	"write_file":   func(t string) map[string]any { return map[string]any{"path": inHome(t), "content": "example\n"} },
 	"worker_call":  func(t string) map[string]any { return map[string]any{"worker": t, "input": ""} },
 	"http_request": requestArguments,
 }
 
-func pathArgument(t string) map[string]any { return map[string]any{"path": t} }
+func pathArgument(t string) map[string]any { return map[string]any{"path": inHome(t)} }
+
+// inHome puts the home folder in the place of ~ and $HOME, as rules do.
+func inHome(path string) string {
+	home, err := homeFolder()
+	for _, word := range []string{"~", "$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(path, word); ok && err == nil && (rest == "" || rest[0] == '/') {
+			return home + rest
+		}
+	}
+	return path
+}
 
 func requestArguments(t string) map[string]any {
 	method, address, ok := strings.Cut(t, " ")

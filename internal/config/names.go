@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -27,6 +28,27 @@ func (r *report) ruleName(n ast.Node, rule policy.Rule, p *Policy) {
 		name, _, _ := strings.Cut(rule.Pattern, "(")
 		r.toolName(n, rule.String(), name, p)
 	}
+}
+
+// Unreached says why a deny about files matches less than somebody may think, where folders have
+// these names; empty if there is nothing to say. Without names nothing is known about folders.
+func Unreached(rule policy.Rule, folders []string) string {
+	name, target, ok := strings.Cut(strings.TrimSuffix(rule.Pattern, ")"), "(")
+	if !ok || rule.Effect != policy.EffectDeny || rule.Scope != policy.ScopeTool || !strings.HasSuffix(strings.ToLower(name), "_file") {
+		return ""
+	}
+	target = path.Clean(target)
+	first, _, deep := strings.Cut(target, "/")
+	wild := strings.ContainsAny(first, `*?[{\`)
+	switch {
+	case path.IsAbs(target) || strings.HasPrefix(target, "**"):
+	case len(folders) > 0 && !wild && !slices.Contains(folders, ".") && !slices.Contains(folders, first):
+		return fmt.Sprintf("it matches no file: the folders here are %s; write one of them first, **/%s for every folder, "+
+			"or an absolute path", strings.Join(folders, ", "), target)
+	case wild && !deep:
+		return fmt.Sprintf("it matches only at the top of a project; write **/%s for every folder", target)
+	}
+	return ""
 }
 
 // toolName looks at a name that is no built-in tool and none of the file. It can only be

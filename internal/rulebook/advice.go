@@ -22,6 +22,7 @@ const (
 	Contradicts Concern = "contradicts" // another one says the opposite of part of it
 	NoPort      Concern = "no-port"     // it allows connections and names no port
 	Connections Concern = "connections" // it allows connections too
+	Unreached   Concern = "unreached"   // it denies less than one would think
 )
 
 // An Advice is something worth knowing about a rule before it is kept.

@@ -20,6 +20,9 @@ type KeepOptions struct {
 	Wide  bool // it may allow nearly everything
 	Tools int  // how many known tools it may be about without a warning
 	Limit int  // how many rules are kept
+	// Folders are the names of the folders that tools may reach where the rule is written; empty if
+	// that is not known.
+	Folders []string
 }
 
 // Keep saves a rule and says what is worth knowing about it.
@@ -35,6 +38,9 @@ func Keep(ctx context.Context, s *store.Store, rule policy.Rule, o KeepOptions) 
 	}
 	if warning != "" {
 		advice = append(advice, Advice{Concern: "unknown-tool", Text: warning})
+	}
+	if text := config.Unreached(rule, o.Folders); text != "" {
+		advice = append(advice, Advice{Concern: Unreached, Text: text})
 	}
 	if text := Connects(rule); text != "" {
 		advice = append(advice, Advice{Concern: Connections, Text: text})

@@ -1,6 +1,7 @@
 package rulebook
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
@@ -62,7 +64,24 @@ func remarks(r policy.Rule) string {
 		line("until", r.Expires.Local().Format(time.DateTime))
 	}
 	line("project", gone(r.Project))
+	line("warning", stale(r))
 	return b.String()
+}
+
+// stale says why a saved rule matches nothing; empty if it may. Rules were saved with ~ in them
+// when that meant nothing, and a folder may have become a link.
+func stale(r policy.Rule) string {
+	switch again, err := config.ParseRule(r.String()); {
+	case err != nil:
+		var fault *policy.RuleError
+		if errors.As(err, &fault) {
+			return "it matches nothing: " + fault.Detail
+		}
+		return err.Error()
+	case again.Pattern != r.Pattern:
+		return "it matches nothing as it is saved; remove it and add " + again.String()
+	}
+	return ""
 }
 
 // gone says why calls of a project cannot come from its folder any more; empty if they can.

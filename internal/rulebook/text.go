@@ -191,7 +191,7 @@ func parseRule(text string) (policy.Rule, error) {
 	if err := words.Refuse(text); err != nil {
 		return policy.Rule{}, err
 	}
-	return policy.ParseRule(text)
+	return config.ParseRule(text)
 }
 
 func (p *parsing) add(number int, rule policy.Rule) {
