@@ -293,10 +293,12 @@ func (c coverage) rows(n int) []line {
 	if len(c.names) == 0 {
 		return nil
 	}
-	rows := wrap(styled(warn, fmt.Sprintf("This also answers %s that waits:", count(len(c.names), "other request"))), n, nil)
+	waits := "waits"
 	if len(c.names) > 1 {
-		rows = wrap(styled(warn, fmt.Sprintf("This also answers %s that wait:", count(len(c.names), "other request"))), n, nil)
+		waits = "wait"
 	}
+	others := count(len(c.names), "other request")
+	rows := wrap(styled(warn, fmt.Sprintf("This also answers %s that %s:", others, waits)), n, nil)
 	for _, name := range c.names {
 		rows = append(rows, wrap(text("  "+present.SafeLine(name)), n, text("    "))...)
 	}

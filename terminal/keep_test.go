@@ -62,7 +62,7 @@ func TestCustomTimeIsChecked(t *testing.T) {
 	p := f.play(t, 80, 40)
 	for _, bad := range []string{"soon", "-5m", "0s"} {
 		p.keys("s", "c", bad, "<enter>")
-		p.wants("Write a time such as 30m")
+		p.wants("Enter a time such as 30m")
 		p.keys("<esc>", "<esc>")
 	}
 	if f.state(0) != policy.StatePending {

@@ -49,7 +49,7 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	next := messageLines(bufio.NewReader(c.InOrStdin()))
+	next := messageLines(bufio.NewReader(c.InOrStdin()), c.ErrOrStderr())
 	if composer := terminal.NewComposer(os.Stdin, os.Stderr, "you: ", os.Getenv); composer != nil {
 		fmt.Fprintf(c.ErrOrStderr(), "Chat with %s. Type a message and press Enter; /help lists the commands.\n",
 			present.SafeLine(s.Worker.Name))
@@ -94,9 +94,15 @@ func isCommand(text string) bool {
 	return ok && word != "" && !strings.ContainsAny(word, "/ .\n")
 }
 
-// messageLines reads messages from a stream, a line each.
-func messageLines(in *bufio.Reader) func(context.Context) (string, error) {
-	return func(ctx context.Context) (string, error) { return readUntil(ctx, in) }
+// messageLines reads messages from a stream, a line each. A terminal that cannot be drawn on gets a
+// prompt.
+func messageLines(in *bufio.Reader, prompts io.Writer) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if terminal.IsTerminal(os.Stdin) {
+			fmt.Fprint(prompts, "you: ")
+		}
+		return readUntil(ctx, in)
+	}
 }
 
 // readUntil reads a line, or ends with ctx.

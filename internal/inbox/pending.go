@@ -55,7 +55,8 @@ func (w *Waiting) Print(out io.Writer) error {
 		delete(ready, r.Call.Session)
 		row := []string{r.ID}
 		for _, text := range []string{
-			r.Origin.Agent, r.Origin.Folder, r.Origin.Branch, short(r.Call.Session), w.Runs[r.Call.Session], r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
+			r.Origin.Agent, r.Origin.Folder, r.Origin.Branch, r.Call.Session, w.Runs[r.Call.Session],
+			r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
 			r.Call.Name(), r.Summary,
 		} {
 			row = append(row, present.SafeLine(text))
@@ -67,7 +68,8 @@ func (w *Waiting) Print(out io.Writer) error {
 	}
 	// These wait for nothing: all is answered, or their program was ended.
 	for _, run := range slices.Sorted(maps.Values(ready)) {
-		_, err := fmt.Fprintf(out, "Run %s has all its answers. Unless it is running already, continue it: assent resume %s\n", run, run)
+		_, err := fmt.Fprintf(out, "Run %s has all its answers. Unless it is running already, continue it: "+
+			"assent resume %s\n", run, run)
 		if err != nil {
 			return err
 		}

@@ -183,8 +183,17 @@ func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approva
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
-		Origin: func(context.Context) approval.Origin { return setup.Origin(d.agent, d.project) },
+		Origin: d.origin,
 	})
+}
+
+// origin says which agent asks, in which repository: that of the folder that the call came from,
+// else the project.
+func (d *evaluator) origin(context.Context) approval.Origin {
+	if o := setup.Origin(d.agent, d.folder); o.Branch != "" {
+		return o
+	}
+	return setup.Origin(d.agent, d.project)
 }
 
 // answerFor says what an agent is told about a call that was answered so.
