@@ -18,11 +18,11 @@ func checkCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [FILE…]",
 		Short: "Check a worker, policy or config file for mistakes",
-		Long: "check reports the problems of a file in one go: unknown keys, rules that can never apply, tools that\n" +
-			"do not exist, two names for one folder with different approvals, examples under expect: that turn out\n" +
-			"differently, settings that allow more than they seem to, and anything that would keep a run from\n" +
-			"starting. It runs nothing. It exits with status 1 if it finds a problem. Without a file it checks the\n" +
-			"project's .assent/policy.yaml.",
+		Long: "check reports all mistakes in how a file is written in one go, such as unknown keys. In a file without\n" +
+			"such mistakes it finds rules that can never apply, tools that do not exist, two names for one folder\n" +
+			"with different approvals, examples under expect: that turn out differently, settings that allow more\n" +
+			"than they seem to, and anything that would keep a run from starting. It runs nothing, and exits with\n" +
+			"status 1 if it finds a problem. Without a file it checks the project's .assent/policy.yaml.",
 		Example: "  assent check\n" +
 			"  assent check notes.worker\n" +
 			"  assent check .assent/policy.yaml",
@@ -46,10 +46,12 @@ func checkCmd() *cobra.Command {
 				args = []string{found}
 			}
 			findings := []check.Finding{}
+			var errs []error
 			for _, file := range args {
 				found, err := check.File(c.Context(), file, config.Kind(kind), below, setting)
-				if err != nil {
-					return err
+				if err != nil { // the other files are checked all the same
+					errs = append(errs, err)
+					continue
 				}
 				findings = append(findings, found...)
 				if !asJSON {
@@ -60,6 +62,9 @@ func checkCmd() *cobra.Command {
 				if err := writeJSON(c.OutOrStdout(), findings); err != nil {
 					return err
 				}
+			}
+			if len(errs) > 0 {
+				return errors.Join(errs...)
 			}
 			return foundSomething(len(findings), asJSON)
 		},

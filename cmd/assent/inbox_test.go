@@ -100,7 +100,7 @@ func TestInbox_AnswersForARun(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.asksInbox()
-	x.picks("write_file · notes", "Create notes/a.md (4 bytes, 1 line)", "by default a root says write: ask", "From: notes in ", "(run, process ")
+	x.picks("write_file · notes", "Create notes/a.md (4 bytes, 1 line)", "writes are asked by default", "From: notes in ", "(run, process ")
 	p.hasNot("notes/a.md")
 	x.types("y")
 	r.ends(0, "It is written down.")

@@ -15,7 +15,7 @@ func TestPause(t *testing.T) {
 	s := tell(t, askWrites, []call{write("w", "notes/ideas.md", "# Ideas\n\n- none\n")}, []call{write("w2", "notes/new/deep.md", "deep\n")})
 	x := s.run()
 	x.asked("agent: I go on.", "write_file · tidy", "Edit notes/ideas.md (+1 −1 lines)",
-		"Asks because: root notes says write: ask at policy.yaml:3", "- a shelf for the hallway", "- none")
+		"Asks because: policy.yaml:3 asks before writes to notes", "- a shelf for the hallway", "- none")
 	s.has("notes/ideas.md", ideas)
 	x.types("y")
 	x.asked("agent: I go on.", "Create notes/new/deep.md (5 bytes, 1 line)", "deep")

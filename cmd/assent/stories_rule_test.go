@@ -134,7 +134,7 @@ func TestWhy(t *testing.T) {
 	x := s.run()
 	x.asked("Create notes/a.md")
 	x.types("?")
-	x.sees("Why it asks", "root notes says write: ask at policy.yaml:3", "1. ",
+	x.sees("Why it asks", "policy.yaml:3 asks before writes to notes", "1. ",
 		"It would not ask if one of these rules were saved:", "allow write_file(notes/a.md)", "allow write_file(notes/**)", "fingerprint")
 	x.types("\x1b")
 	x.asked("Create notes/a.md", "!Why it asks")

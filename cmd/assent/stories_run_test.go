@@ -28,7 +28,7 @@ const oneWrite = `turns:
 func TestPause_Run(t *testing.T) {
 	p := newProject(t, map[string]string{"notes.worker": notesWorker, "turns.yaml": oneWrite})
 	x := p.at("run", "notes.worker", "Write.")
-	x.asked("I write it down.", "write_file", "Create notes/a.md (4 bytes, 1 line)", "by default a root says write: ask", "notes")
+	x.asked("I write it down.", "write_file", "Create notes/a.md (4 bytes, 1 line)", "writes are asked by default", "notes")
 	p.hasNot("notes/a.md")
 	x.types("y")
 	x.ends(0, "✓ approved: write_file", "It is written down.")
