@@ -137,7 +137,7 @@ func TestS45_bring_your_lists(t *testing.T) {
 	}
 	out := e.assent(0, "install", "claude-code", "--yes", "--careful", "--import")
 	for _, part := range []string{
-		"allow Bash(npm run test:*)        allow shell(npm run test)", "deny  Read(.env)                  deny read_file(**/.env/**)",
+		"allow Bash(npm run test:*)        allow shell(npm run test)", "deny  Read(.env)                  deny read_file(**/.env)",
 		"ask   Bash(git push:*)            nothing: assent asks anyway", "Added 22 rules", "Next: work as usual.",
 	} {
 		if !strings.Contains(out, part) {

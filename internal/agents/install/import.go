@@ -14,6 +14,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/agents/permissions"
 	"github.com/assent-dev/assent/internal/agents/settings"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
@@ -93,7 +94,12 @@ func (im *Import) row(e permissions.Entry, kept []policy.Rule) (ImportRow, error
 		row.Becomes, row.Why = ImportAsks, "assent asks anyway"
 		return row, nil
 	}
-	for _, rule := range slices.Concat(e.Rules, e.Inner) {
+	for _, read := range slices.Concat(e.Rules, e.Inner) {
+		rule, err := config.ParseRule(read.String()) // with links in paths followed, as everywhere
+		if err != nil {
+			row.Ours, row.rules, e.Missing = nil, nil, err.Error()
+			break
+		}
 		row.Ours = append(row.Ours, rule.String())
 		rule.ID, rule.Created, rule.Project = rand.Text(), time.Now().UTC().Truncate(time.Second), row.Project
 		rule.Note = present.SafeLine("imported from " + im.short(e.File) + ": " + e.Text) // one line, as files of rules have it

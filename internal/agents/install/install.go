@@ -158,7 +158,7 @@ func (o *Options) installed(t settings.Target, path string) error {
 		fmt.Fprintf(o.Out, "%s now asks assent; test it with 'assent verify %s'.\n", t.Agent.Title, t.Agent.Name)
 		return nil
 	}
-	fmt.Fprintf(o.Err, "%s may not ask assent yet:\n", t.Agent.Title)
+	fmt.Fprintf(o.Err, "%s does not ask assent yet, or it is uncertain:\n", t.Agent.Title)
 	sayFindings(o.Err, findings)
 	return nil
 }

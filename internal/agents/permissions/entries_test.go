@@ -59,7 +59,7 @@ func TestEntries(t *testing.T) {
 			"home/project/.claude/settings.local.json":     `{"permissions":{"allow":["Bash(make)"]}}`,
 		}, `
 managed deny Bash(sudo:*) = deny shell(sudo)
-user deny Read(.env) = deny read_file(**/.env/**)
+user deny Read(.env) = deny read_file(**/.env)
 user allow Bash(npm test:*) = allow shell(npm test)
 user allow Bash(git:*) = allow shell(git) except Bash(git push:*)
 user ask Bash(git push:*) = deny shell(git push)

@@ -54,7 +54,8 @@ func files(effect policy.Effect, acts []string, text string, at Place) Reading {
 	return paths(effect, acts, bases, below(strings.TrimSuffix(rest, "/"), deny))
 }
 
-// below adds what is below a folder. An allow for a name that looks like a file is for the file.
+// below adds what is below a folder. A deny of a plain name has that in it already, and an allow for a name that looks
+// like a file is for the file.
 func below(rest string, deny bool) string {
 	rest = strings.NewReplacer("{", `\{`, "}", `\}`).Replace(rest)
 	switch last := path.Base(rest); {
@@ -62,7 +63,7 @@ func below(rest string, deny bool) string {
 		return "**"
 	case rest == "**", strings.HasSuffix(rest, "/**"):
 		return rest
-	case !deny && strings.ContainsAny(last, ".*"):
+	case !deny && strings.ContainsAny(last, ".*"), deny && !strings.ContainsAny(last, `*?[]\`):
 		return rest
 	}
 	return rest + "/**"
