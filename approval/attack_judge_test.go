@@ -46,7 +46,7 @@ func TestABuiltinActWithATargetOfAnotherKindIsBlocked(t *testing.T) {
 			f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{act}})
 			b := f.Review(t.Context(), call("sh", "x"))
 			wantState(t, b, policy.StateBlocked)
-			wantText(t, b.Outcome(0).Why, "the tool names "+act.Name)
+			wantText(t, b.Outcome(0).Why, "the tool gives "+act.Name)
 		}
 	}
 	f := newFixture(t)

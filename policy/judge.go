@@ -122,7 +122,7 @@ func (j *judging) judge() Judgement {
 		return Judgement{State: StateBlocked, Why: noActs}
 	}
 	if len(j.acts) > MaxActs {
-		why := fmt.Sprintf("a call may have %d acts at most; this has %d", MaxActs, len(j.acts))
+		why := fmt.Sprintf("a call may have at most %d acts; this one has %d", MaxActs, len(j.acts))
 		j.tracer.call("limit", "blocked", why)
 		return Judgement{State: StateBlocked, Why: why}
 	}
@@ -174,7 +174,7 @@ func (j *judging) blocked() (Judgement, bool) {
 		a := &j.acts[i]
 		j.tracer.act(i, "tool", a.Verdict.String(), a.Why, "")
 		if a.wrongKind() {
-			why := fmt.Sprintf("the tool names %s with a target that is no %s", a.Name, builtinKinds[a.Name])
+			why := fmt.Sprintf("the tool gives %s a target of the wrong kind: it takes %s", a.Name, builtinKinds[a.Name])
 			return Judgement{State: StateBlocked, Act: i + 1, Why: why}, true
 		}
 		if a.Verdict == VerdictAsk || a.Verdict == VerdictFree {

@@ -89,9 +89,20 @@ func (p pathPattern) matches(spelling string) bool {
 
 // covers is the match of an allow: it must hold for the file as written and
 // for the one it resolves to, each in any spelling. A path outside the roots,
-// which has only an absolute spelling, is not reached by **/x.
+// which has only an absolute spelling, is not reached by **/x. If both have one name in a root, it
+// is the root itself that was written through a link, and the resolved file decides.
 func (p pathPattern) covers(t *Target) bool {
-	return p.to.match(t.To) && p.namesAny(t.Written) && p.namesAny(t.Resolved)
+	return p.to.match(t.To) && p.namesAny(t.Resolved) && (p.namesAny(t.Written) || t.keepsName())
+}
+
+// keepsName reports whether no link in a root leads from the file as written to another.
+func (t *Target) keepsName() bool {
+	for _, s := range t.Written {
+		if !path.IsAbs(s) && slices.Contains(t.Resolved, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // meets is the match of a deny: one spelling of either is enough.

@@ -96,7 +96,7 @@ func compilePattern(scope Scope, text string, fold nameFold) (pattern, error) {
 	if scope == ScopeConnector {
 		p := pattern{connectorOnly: true}
 		if strings.ContainsAny(text, ":()") {
-			return p, errors.New("a rule for a connector takes its name alone; for its tools write CONNECTOR:NAME")
+			return p, errors.New("write only the connector's name; for one of its tools write CONNECTOR:NAME")
 		}
 		var err error
 		p.connector, err = compileName(text, fold)
@@ -114,7 +114,7 @@ func compilePattern(scope Scope, text string, fold nameFold) (pattern, error) {
 		return p, err
 	}
 	if act, _, open := strings.Cut(fold(name), "("); open && (builtinKinds[act] != "" || builtinTools[act]) {
-		return p, fmt.Errorf("a target of %s that is not closed: end it with )", act)
+		return p, fmt.Errorf("the target of %s is not closed: end it with )", act)
 	}
 	if !hasTarget {
 		return p, nil
@@ -290,7 +290,7 @@ func CompileName(effect Effect, pattern string) (NamePattern, error) {
 		return NamePattern{}, err
 	}
 	if p.hasTarget {
-		return NamePattern{}, r.fault(ErrMalformedRule, "a target is not taken here")
+		return NamePattern{}, r.fault(ErrMalformedRule, "leave out the target: only the name of a tool is allowed here")
 	}
 	return NamePattern{compiledRule{rule: r, pattern: p}}, nil
 }

@@ -104,7 +104,7 @@ func (r Rule) compile() (pattern, error) {
 		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("it starts with %q; write allow or deny", string(r.Effect)))
 	}
 	if r.Scope != ScopeTool && r.Scope != ScopeConnector {
-		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("unknown scope %q; it is tool or connector", string(r.Scope)))
+		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("unknown scope %q: use tool or connector", string(r.Scope)))
 	}
 	if strings.TrimSpace(r.Pattern) == "" {
 		return pattern{}, r.fault(ErrEmptyPattern, "write the name of a tool after "+string(r.Effect))

@@ -173,7 +173,7 @@ func CheckNewRule(rules []Rule, r Rule, limit int) error {
 		return err
 	}
 	if r.Effect == EffectExcept {
-		return r.fault(ErrMalformedRule, "an exception belongs to the file that denies")
+		return r.fault(ErrMalformedRule, "an exception belongs to the policy file that denies")
 	}
 	key := r.key()
 	for i := range rules {
@@ -187,7 +187,7 @@ func CheckNewRule(rules []Rule, r Rule, limit int) error {
 		}
 	}
 	if len(rules) >= limit {
-		return r.fault(ErrRuleLimit, fmt.Sprintf("%d rules are kept at most; remove one first", limit))
+		return r.fault(ErrRuleLimit, fmt.Sprintf("at most %d rules can be saved; remove one first", limit))
 	}
 	return nil
 }

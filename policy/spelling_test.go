@@ -136,3 +136,24 @@ func TestOffersForOddNames(t *testing.T) {
 		}
 	}
 }
+
+// A root that is reached through a link is allowed by its real path, a link in it is not.
+func TestAnAllowByTheRealPathOfARoot(t *testing.T) {
+	act := func(written, resolved []string) Act {
+		return Act{Name: ActWriteFile, Verdict: VerdictAsk, Target: Target{Kind: KindPath, Written: written, Resolved: resolved}}
+	}
+	for _, c := range []struct {
+		written, resolved []string
+		want              bool
+	}{
+		{[]string{"build/x", "/link/build/x"}, []string{"build/x", "/real/build/x"}, true},
+		{[]string{"build/x", "/real/build/x"}, []string{"build/x", "/real/build/x"}, true},
+		{[]string{"other/x", "/link/other/x"}, []string{"build/x", "/real/build/x"}, false}, // through a link inside
+		{[]string{"build/x", "/link/build/x"}, []string{"other/x", "/real/other/x"}, false},
+		{[]string{"/link/build/x"}, []string{"/real/build/x"}, false}, // in no root
+	} {
+		if got := allows(t, "write_file(/real/build/**)", act(c.written, c.resolved)); got != c.want {
+			t.Errorf("written %q, resolved %q: %v", c.written, c.resolved, got)
+		}
+	}
+}

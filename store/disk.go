@@ -94,7 +94,7 @@ func (d *disk) sync(want int64) error {
 	}
 	if err != nil {
 		// The kernel may have dropped what it could not write: no later success counts.
-		failed := &Error{Path: d.log, Kind: ErrUnwritable, Err: err, Do: "look at the disk, and start again"}
+		failed := &Error{Path: d.log, Kind: ErrUnwritable, Err: err, Do: "check the disk, then start again"}
 		d.failed.Store(failed)
 		return failed
 	}

@@ -72,7 +72,7 @@ func (s *Store) readOpen(ctx context.Context, q querier, session string) ([]requ
 		return nil, err
 	}
 	if int64(len(rows)) != h.open {
-		return nil, damage("%d open requests are there of %d", len(rows), h.open)
+		return nil, damage("%d of %d open requests are there", len(rows), h.open)
 	}
 	return slices.DeleteFunc(rows, func(r requestRow) bool { return session != "" && r.session != session }), nil
 }

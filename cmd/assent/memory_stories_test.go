@@ -133,7 +133,7 @@ func TestRules_EditConfirmed(t *testing.T) {
 	x := start(t, 100, 40, assent(t, env, "rules", "edit", "--state", dir))
 	x.sees("~ allow shell(date): now allow shell(uptime)", "Save this? [y/n]")
 	x.types("n")
-	x.ends(1, "nobody said yes", "nothing was changed; go on with:")
+	x.ends(1, "not confirmed", "nothing was changed; go on with:")
 	x = start(t, 100, 40, assent(t, env, "rules", "edit", "--state", dir))
 	x.sees("Save this? [y/n]")
 	x.types("y")

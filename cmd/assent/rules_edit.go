@@ -62,7 +62,7 @@ func runEditor(c *cobra.Command, path string) error {
 }
 
 // errNotConfirmed says that a person did not say yes.
-var errNotConfirmed = errors.New("nobody said yes")
+var errNotConfirmed = errors.New("not confirmed")
 
 // confirmed asks the person, if there is one at a terminal.
 func confirmed(c *cobra.Command, question string) error {

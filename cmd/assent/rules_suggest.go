@@ -98,8 +98,8 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 // show prints the suggestions; a person at a terminal may keep one after the other.
 func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []rulebook.Suggestion) error {
 	if len(found) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a "+
-			"small rule covers.")
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: no small rule would answer what was approved "+
+			"repeatedly.")
 	}
 	for i, s := range found {
 		if err := s.Print(c.OutOrStdout(), i+1); err != nil {

@@ -67,9 +67,9 @@ func (r *report) toolName(n ast.Node, what, name string, p *Policy) {
 	case near != "" && distance(name, near) <= min(2, len(name)/4):
 		r.problem(n, "%s: there is no tool %q; did you mean %q?", what, name, near)
 	case near != "":
-		r.note(n, "%s: %q is no tool that is known here; did you mean %q?", what, name, near)
+		r.note(n, "%s: no known tool is called %q; did you mean %q?", what, name, near)
 	default:
-		r.note(n, "%s: %q is no tool that is known here; it can only be one from elsewhere", what, name)
+		r.note(n, "%s: no built-in tool is called %q; if you mean a tool of an MCP server, write CONNECTOR:NAME", what, name)
 	}
 }
 

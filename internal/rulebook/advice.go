@@ -39,7 +39,7 @@ type Advice struct {
 func Advise(rules []policy.Rule, rule policy.Rule, known []string, most int, now time.Time) []Advice {
 	var out []Advice
 	if tools := about(rule, known); len(tools) > most {
-		text := fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", "))
+		text := fmt.Sprintf("it covers %d known tools: %s", len(tools), strings.Join(tools, ", "))
 		out = append(out, Advice{ManyTools, text, nil, tools})
 	}
 	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == policy.EffectAllow && hasHost &&

@@ -101,7 +101,7 @@ func (e *Editor) Import(ctx context.Context, given []policy.Rule, replace bool) 
 			}
 		}
 	}
-	return after, e.apply(ctx, before, after, "All of these rules are there already.")
+	return after, e.apply(ctx, before, after, "All of these rules are already saved.")
 }
 
 // resolveProjects names the projects of new rules as calls do: a rule for another spelling would
@@ -136,7 +136,7 @@ func (e *Editor) apply(ctx context.Context, before, after []policy.Rule, same st
 	for _, change := range changes {
 		fmt.Fprintln(e.Out, present.SafeLine(change.String()))
 		if why := Wide(change.After); why != "" && change.Widens() && !e.Wide {
-			return fmt.Errorf("rule %q: %s; if you mean it, say --wide", change.After, why)
+			return fmt.Errorf("rule %q: %s; add --wide if you mean it", change.After, why)
 		}
 	}
 	if err := e.Confirm(); err != nil {

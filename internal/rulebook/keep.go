@@ -53,7 +53,7 @@ func Keep(ctx context.Context, s *store.Store, rule policy.Rule, o KeepOptions) 
 	if why := Wide(rule); why != "" {
 		err := policy.CheckNewRule(set.Rules(), rule, o.Limit) // that is the better reason
 		if err == nil && !o.Wide {
-			err = &policy.RuleError{Err: ErrWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
+			err = &policy.RuleError{Err: ErrWide, Rule: rule.String(), Detail: why + "; add --wide if you mean it"}
 		}
 		if err != nil {
 			return nil, err

@@ -109,7 +109,7 @@ func Parse(file string, data []byte) ([]policy.Rule, error) {
 	at := map[int]policy.Rule{}
 	for _, r := range conf.Rules.Rules() {
 		if r.Effect == policy.EffectExcept {
-			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; "+
+			return nil, fmt.Errorf("%s: an exception belongs to the policy file that denies, and cannot be saved; "+
 				"take it out of the file", r.Source)
 		}
 		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])
@@ -208,7 +208,7 @@ func (p *parsing) add(number int, rule policy.Rule) {
 func (p *parsing) time(number int, text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		err = fmt.Errorf("%s:%d: %q is no time; write it like 2026-12-31T18:00:00Z", p.file, number, text)
+		err = fmt.Errorf("%s:%d: invalid time %q: write it like 2026-12-31T18:00:00Z", p.file, number, text)
 		p.errs = append(p.errs, err)
 	}
 	return t
@@ -247,7 +247,7 @@ func Read(file string, data []byte) ([]policy.Rule, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
-		return nil, fmt.Errorf("%s: %w; it is read as 'assent rules export --format json' writes it", file, err)
+		return nil, fmt.Errorf("%s: %w; use the format of 'assent rules export --format json'", file, err)
 	}
 	for i, r := range d.Rules {
 		if err := r.Validate(); err != nil {

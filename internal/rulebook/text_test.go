@@ -83,8 +83,8 @@ func TestParseProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"rules: [alow x]":                                 "r.yaml:1:9: rule \"alow x\": malformed rule",
 		"rules: []\n  # disabled: alow x":                 "r.yaml:2: rule \"alow x\": malformed rule",
-		"rules: []\n  # until soon: allow shell(ls)":      `r.yaml:2: "soon" is no time`,
-		"except: [read_file(x)]":                          "r.yaml:1: an exception belongs to the file that denies",
+		"rules: []\n  # until soon: allow shell(ls)":      `r.yaml:2: invalid time "soon"`,
+		"except: [read_file(x)]":                          "r.yaml:1: an exception belongs to the policy file that denies",
 		"rules: []\n  # project: shop\n  # rule: allow x": `invalid project folder "shop"`,
 		"ruls: []": "ruls",
 		`{"rules": [{"pattern": "", "type": "allow"}]}`: "r.yaml: rule 1",

@@ -41,7 +41,7 @@ func Wide(rule policy.Rule) string {
 	case shell && connector == "":
 		return wideCommand(strings.TrimSpace(target))
 	case !hasTarget && connector == "" && slices.ContainsFunc(slices.Concat(policy.BuiltinActs(), changers), changing(name)):
-		return "it allows this on everything"
+		return "it allows this for every target"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
 	case hasTarget && connector == "" && name == policy.ActHTTPRequest && wideHost(requestHost(target)):
