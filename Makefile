@@ -44,7 +44,7 @@ build: $(BIN)/assent ## build bin/assent, bin/assent-shell for its commands, and
 # The go command finds out by itself what is to be done.
 $(BIN)/assent: FORCE
 	@[ -e $@ ] || echo "Building assent. The first time this downloads 80 MB of Go modules and compiles them:" \
-		"about five minutes on two cores. Later it takes seconds."
+		"two to five minutes on two cores. Later it takes seconds."
 	@$(BUILD) -o $@ ./cmd/assent
 
 FORCE:

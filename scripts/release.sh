@@ -17,8 +17,8 @@ mkdir -p "$out"
 rm -f "$out"/assent_* "$out"/SHA256SUMS
 
 build() { # build FOLDER: the programs for $GOOS and $GOARCH
-	for name in assent assent-shell assent-hook; do
-		CGO_ENABLED=0 $GO build -trimpath -ldflags "-s -w -X main.version=$version" -o "$1/$name" ./cmd/$name
+	for program in assent assent-shell assent-hook; do
+		CGO_ENABLED=0 $GO build -trimpath -ldflags "-s -w -X main.version=$version" -o "$1/$program" "./cmd/$program"
 	done
 }
 

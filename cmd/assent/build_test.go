@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -63,6 +64,34 @@ func TestMakeInstall(t *testing.T) {
 		filepath.Join(top, "usr/share/bash-completion/completions/assent"))
 	if !strings.Contains(completes, "approve") || !strings.Contains(completes, "approvals") || strings.Contains(completes, "run") {
 		t.Errorf("bash completes to:\n%s", completes)
+	}
+}
+
+// `make release` writes an archive with everything in it, and the same bytes the next time. One platform
+// stands for all.
+func TestMakeRelease(t *testing.T) {
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	var sums [2]string
+	for i := range sums {
+		out := t.TempDir()
+		ranAtTop(t, []string{"OUT=" + out, "PLATFORMS=" + platform, "SOURCE_DATE_EPOCH=1700000000"}, "make", "release",
+			"VERSION=v9.8.7")
+		sum, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums[i] = string(sum)
+		name := "assent_v9.8.7_" + strings.ReplaceAll(platform, "/", "_")
+		list := ranAtTop(t, nil, "tar", "-tzf", filepath.Join(out, name+".tar.gz"))
+		for _, want := range []string{"bin/assent", "bin/assent-shell", "bin/assent-hook", "share/man/man1/assent.1",
+			"share/bash-completion/completions/assent", "LICENSE", "LICENSES-third-party", "README.md"} {
+			if !strings.Contains(list, name+"/"+want+"\n") {
+				t.Errorf("the archive does not have %s:\n%s", want, list)
+			}
+		}
+	}
+	if sums[0] != sums[1] || strings.Count(sums[0], "\n") != 1 {
+		t.Errorf("two releases differ:\n%s%s", sums[0], sums[1])
 	}
 }
 

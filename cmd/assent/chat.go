@@ -20,9 +20,10 @@ func chatCmd() *cobra.Command {
 	var flags runFlags
 	c := &cobra.Command{
 		Use:   "chat WORKER",
-		Short: "Chat with an agent; its tools ask before they act",
-		Long: "chat sends your messages to a worker, one after another. A chat is one session: what you allow\n" +
-			"for the session holds until the chat ends.\n\n" +
+		Short: "Talk with an agent, and approve what its tools do",
+		Long: "chat sends your messages to a worker, one after another. A chat is one session: what you approve\n" +
+			"for the session holds until the chat ends.\n" +
+			"\n" +
 			"At a terminal you can edit the line; the up and down keys bring back earlier messages, which are\n" +
 			"kept only until the chat ends. /help lists the commands. Ctrl-D or /quit ends the chat; Ctrl-C at\n" +
 			"an empty line asks first. Without a terminal each line of standard input is a message.",

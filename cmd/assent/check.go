@@ -18,10 +18,10 @@ func checkCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [FILE…]",
 		Short: "Check a worker, policy or config file for mistakes",
-		Long: "check reports all mistakes in how a file is written, such as unknown keys. In a file without such\n" +
-			"mistakes it also finds rules that can never apply, tools that do not exist, two names for one folder\n" +
+		Long: "check reports all mistakes in how a file is written in one go, such as unknown keys. In a file without\n" +
+			"such mistakes it finds rules that can never apply, tools that do not exist, two names for one folder\n" +
 			"with different approvals, examples under expect: that turn out differently, settings that allow more\n" +
-			"than they seem to, and anything that would keep a run from starting. It runs nothing. It exits with\n" +
+			"than they seem to, and anything that would keep a run from starting. It runs nothing, and exits with\n" +
 			"status 1 if it finds a problem. Without a file it checks the project's .assent/policy.yaml.",
 		Example: "  assent check\n" +
 			"  assent check notes.worker\n" +

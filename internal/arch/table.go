@@ -257,8 +257,8 @@ var table = map[string]line{
 	"internal/starter": {},
 	"internal/health": {
 		inside: to("approval internal/agents internal/agents/hook internal/agents/install internal/agents/settings " +
-			"internal/check internal/config internal/setup internal/setup/open policy present sandbox sandbox/detect " +
-			"store store/sessions terminal tool/shell/runner"),
+			"internal/check internal/config internal/rulebook internal/setup internal/setup/open policy present sandbox " +
+			"sandbox/detect store store/sessions terminal tool/shell/runner"),
 		outside: []string{system},
 	},
 	"internal/toolbox": {

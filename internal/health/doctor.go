@@ -1,6 +1,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents/settings"
 	"github.com/assent-dev/assent/internal/check"
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/rulebook"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/policy"
@@ -332,6 +334,7 @@ func (d *doctor) store(ctx context.Context) {
 	if off, err := open.ApprovalsOff(ctx, d.user, kept); err == nil && off != "" && !d.user.ApprovalsOff {
 		d.warn(about, "run: "+off, "approvals are off: nobody is asked")
 	}
+	d.rules(ctx, kept)
 	now := time.Now()
 	for r, err := range kept.Records(ctx, approval.RecordFilter{Last: 1}) {
 		if err == nil && r.At.After(now.Add(time.Hour)) {
@@ -354,6 +357,34 @@ func (d *doctor) store(ctx context.Context) {
 		d.problem(about, "run: assent audit verify", "the log was changed")
 	default:
 		d.ok(about, "it opens, and nobody changed its log")
+	}
+}
+
+// rules looks for saved rules that match nothing: a deny that looks saved and denies nothing is a
+// problem.
+func (d *doctor) rules(ctx context.Context, kept *store.Store) {
+	const about = "rules"
+	rules, err := kept.Rules(ctx)
+	if err != nil {
+		d.problem(about, "run: assent rules list", "the rules cannot be read: %v", err)
+		return
+	}
+	useless := 0
+	for _, r := range rules.Rules() {
+		id := rulebook.ShortID(r.ID)
+		why, gone := rulebook.Stale(r), rulebook.Gone(r.Project)
+		switch {
+		case !r.Enabled || why == "" && gone == "":
+			continue
+		case why != "" && r.Effect == policy.EffectDeny:
+			d.problem(about, "run: assent rules remove "+id+", and add it as it should be", "%s: %s", r, why)
+		default:
+			d.warn(about, "run: assent rules remove "+id, "%s: %s", r, cmp.Or(why, gone))
+		}
+		useless++
+	}
+	if n := len(rules.Rules()); useless == 0 && n > 0 {
+		d.ok(about, "%s, none of which is known to match nothing", count(n, "rule is saved", "rules are saved"))
 	}
 }
 

@@ -46,6 +46,33 @@ func TestDoctor_ClockThatWentBack(t *testing.T) {
 	}
 }
 
+// A deny with ~ that was saved before that meant something denies nothing.
+func TestDoctor_DenyThatMatchesNothing(t *testing.T) {
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "state"), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, text := range []string{"deny read_file(~/.ssh/**)", "allow shell(git status)"} {
+		r, err := policy.ParseRule(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ID = text[:4] + "1"
+		if r.Effect == policy.EffectAllow {
+			r.Project = filepath.Join(t.TempDir(), "gone")
+		}
+		if err := s.AddRules(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := &doctor{}
+	d.rules(t.Context(), s)
+	if !d.has(Problem, "deny read_file(~/.ssh/**): it matches nothing as it is saved") || !d.has(Warning, "the folder is gone") {
+		t.Errorf("%+v", d.findings)
+	}
+}
+
 func TestDoctor_FoldersOfOthers(t *testing.T) {
 	top := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"state": 0o755, "config": 0o777} {

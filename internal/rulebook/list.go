@@ -63,14 +63,14 @@ func remarks(r policy.Rule) string {
 	if !r.Expires.IsZero() {
 		line("until", r.Expires.Local().Format(time.DateTime))
 	}
-	line("project", gone(r.Project))
-	line("warning", stale(r))
+	line("project", Gone(r.Project))
+	line("warning", Stale(r))
 	return b.String()
 }
 
-// stale says why a saved rule matches nothing; empty if it may. Rules were saved with ~ in them
+// Stale says why a saved rule matches nothing; empty if it may. Rules were saved with ~ in them
 // when that meant nothing, and a folder may have become a link.
-func stale(r policy.Rule) string {
+func Stale(r policy.Rule) string {
 	switch again, err := config.ParseRule(r.String()); {
 	case err != nil:
 		var fault *policy.RuleError
@@ -84,8 +84,8 @@ func stale(r policy.Rule) string {
 	return ""
 }
 
-// gone says why calls of a project cannot come from its folder any more; empty if they can.
-func gone(folder string) string {
+// Gone says why calls of a project cannot come from its folder any more; empty if they can.
+func Gone(folder string) string {
 	if folder == "" {
 		return ""
 	}
