@@ -30,7 +30,7 @@ type Keep string
 const (
 	KeepNone    Keep = ""        // this once
 	KeepSession Keep = "session" // until the session ends: a grant
-	KeepAlways  Keep = "always"  // for ever: a rule
+	KeepAlways  Keep = "always"  // forever: a rule
 )
 
 // Remember says what an answer means for later calls.
@@ -89,9 +89,9 @@ type Decision struct {
 var (
 	ErrUnknownRequest  = errors.New("no such request")
 	ErrSettled         = errors.New("the request was answered already")
-	ErrWrongCall       = errors.New("the answer is for a call with another fingerprint")
-	ErrInvalidDecision = errors.New("the answer makes no sense")
-	ErrNoRuleStore     = errors.New("there is no place to keep rules")
+	ErrWrongCall       = errors.New("the answer is for a different call (its fingerprint differs)")
+	ErrInvalidDecision = errors.New("invalid answer")
+	ErrNoRuleStore     = errors.New("no store is open to save rules in")
 	ErrNotOffered      = errors.New("the request does not take this answer")
 	ErrPersonOnly      = errors.New("only a person may answer this")
 )
@@ -147,7 +147,7 @@ func (d *Decision) validateVia(r *Request) error {
 		}
 	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt:
 	default:
-		return fmt.Errorf("%w: it came by an unknown way, %q", ErrInvalidDecision, string(d.By.Via))
+		return fmt.Errorf("%w: unknown origin %q", ErrInvalidDecision, string(d.By.Via))
 	}
 	return nil
 }

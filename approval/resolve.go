@@ -197,7 +197,7 @@ func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d
 }
 
 // maxChanges is how often the arguments of one call may be changed: an approver
-// that never stops must not hold the run for ever.
+// that never stops must not hold the run forever.
 const maxChanges = 100
 
 // change drafts an approval with other arguments. The changed call is prepared

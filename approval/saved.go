@@ -73,10 +73,10 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 		s := &in.Entries[i]
 		err := checkSaved(s)
 		if id := s.Outcome.Request; err == nil && id != "" && requests[id] {
-			err = fmt.Errorf("its request %q is there twice", id)
+			err = fmt.Errorf("duplicate request %q", id)
 		}
 		if id := s.Outcome.Call.ID; err == nil && calls[id] && s.Outcome.State != policy.StateInvalid {
-			err = fmt.Errorf("its id %q is there twice", id)
+			err = fmt.Errorf("duplicate id %q", id)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("saved batch: call %d: %w", i+1, err)

@@ -272,7 +272,7 @@ func (j *judging) remembered() Judgement {
 	first := out.Open[0]
 	why := j.acts[first].Why
 	if why == "" {
-		why = "nothing allows it"
+		why = "no rule allows it"
 	}
 	return Judgement{State: StatePending, Act: first + 1, Why: why, Open: out.Open}
 }

@@ -47,7 +47,7 @@ type Target struct {
 	Text string `json:"text,omitempty"`
 	// To is who receives the file of a share_file act.
 	To string `json:"to,omitempty"`
-	// Unknown says that it cannot be told what will be acted on. No allow with
+	// Unknown says that it is unknown what will be acted on. No allow with
 	// a target covers such an act, and every deny of its name may be met.
 	Unknown bool `json:"unknown,omitempty"`
 }

@@ -161,7 +161,7 @@ func openWhy(r *approval.Request, i int) string {
 	case a.Why != "":
 		return a.Why
 	}
-	return "nothing allows it"
+	return "no rule allows it"
 }
 
 // traced returns what was behind a finding about act i on the way to the question, or "".

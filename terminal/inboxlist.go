@@ -209,7 +209,7 @@ func projectOf(o approval.Origin) string {
 	return filepath.Base(o.Folder) + " (" + o.Branch + ")"
 }
 
-// urgency says how long the asker still waits: for ever unless it says until when, and not at all if
+// urgency says how long the asker still waits: forever unless it says until when, and not at all if
 // its run was put aside.
 func urgency(o approval.Origin, now time.Time) (says string, soon bool) {
 	switch left := o.Until.Sub(now); {

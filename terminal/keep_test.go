@@ -178,7 +178,7 @@ func TestPersonOnlyIsAskedEachTime(t *testing.T) {
 	}
 }
 
-// A yes for ever is not a person's answer each time; a no for ever is.
+// A yes forever is not a person's answer each time; a no forever is.
 func TestPersonOnlyMayBeDeniedForLonger(t *testing.T) {
 	offers := []policy.Offer{{Reach: policy.ReachExact, Deny: []string{"deny delete_file(/)"}, Acts: []int{0}}}
 	for key, keep := range map[string]approval.Keep{"s": approval.KeepSession, "a": approval.KeepAlways} {

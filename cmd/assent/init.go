@@ -44,7 +44,7 @@ func initCmd() *cobra.Command {
 				case hook || policy != "":
 					return misused(c, "--worker goes with neither --hook nor --policy")
 				case !config.ValidWorkerName(worker):
-					return misused(c, "%q is no name of a worker: it has letters, digits, - and _", worker)
+					return misused(c, "invalid worker name %q: use letters, digits, - and _", worker)
 				}
 				return writeStart(c, starter.Worker, filepath.Join(folder, "workers", worker+".worker"))
 			}

@@ -28,7 +28,7 @@ func TestShellCommandsOneByOne(t *testing.T) {
 	x := s.run()
 	x.asked("shell", `$ cat today.md && touch new.txt > log.txt`, "Working directory: notes",
 		"✓ shell(cat today.md)", "read-only preset", "✓ read_file(notes/today.md)",
-		"? shell(touch new.txt)", "asks: nothing allows it", "? write_file(notes/new.txt)", "? write_file(notes/log.txt)")
+		"? shell(touch new.txt)", "asks: no rule allows it", "? write_file(notes/new.txt)", "? write_file(notes/log.txt)")
 	s.hasNot("notes/log.txt")
 	x.denies("use the file tools")
 	x.ends(0, "✗ shell: denied", "The person said: use the file tools.", "That was all.")

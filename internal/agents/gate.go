@@ -21,7 +21,7 @@ func Begin(ctx context.Context, gate *approval.Gate, store approval.RequestStore
 	}
 	b, err := gate.Restore(ctx, saved)
 	if err != nil {
-		return nil, fmt.Errorf("what was put aside cannot be taken up again: %w", err)
+		return nil, fmt.Errorf("the saved call cannot be continued: %w", err)
 	}
 	var withdrawn *approval.WithdrawnError
 	if err := approval.Collect(ctx, store, b); errors.As(err, &withdrawn) {

@@ -48,7 +48,7 @@ func workerFolders(cwd, configDir string) []string {
 // workers too. The folders are tried in order.
 func FindNamed(name string, folders ...string) (string, error) {
 	if !ValidWorkerName(name) {
-		return "", fmt.Errorf("%q is no name of a worker; it has letters, digits, - and _", name)
+		return "", fmt.Errorf("invalid worker name %q: use letters, digits, - and _", name)
 	}
 	for _, folder := range folders {
 		found, err := namedIn(folder, name)
@@ -173,7 +173,7 @@ func StateFolder(named string) (string, error) {
 func homeFolder() (string, error) {
 	home, err := os.UserHomeDir()
 	if err == nil && !filepath.IsAbs(home) {
-		err = fmt.Errorf("$HOME is %q, which is no absolute path", home)
+		err = fmt.Errorf("$HOME is %q, which is not an absolute path", home)
 	}
 	return home, err
 }

@@ -152,7 +152,7 @@ func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 		for _, item := range r.items(n, "rules") {
 			text := r.text(item, "a rule")
 			if strings.HasPrefix(text, string(policy.EffectExcept)+" ") {
-				r.problem(item, "an exception stands under except:, not under rules:")
+				r.problem(item, "write an exception under except:, not under rules:")
 				continue
 			}
 			add(item, text)

@@ -63,7 +63,7 @@ func (m *Member) delegation(in callArgs, begun *child) (d delegation, err error)
 	case err != nil && slices.Contains(config.ListWorkers(m.crew.Folders...), in.Worker):
 		return d, fmt.Errorf("worker %s cannot be called: it has two files, and only a person can remove one", in.Worker)
 	case err != nil:
-		return d, fmt.Errorf("there is no worker %q; %s names those that there are", in.Worker, listWorkers)
+		return d, fmt.Errorf("no worker is named %q; call %s for the list", in.Worker, listWorkers)
 	}
 	if d.file, err = config.Read(path, config.WorkerFile); err != nil {
 		return d, fmt.Errorf("worker %s cannot be called: %w", in.Worker, err)

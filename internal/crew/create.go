@@ -89,7 +89,7 @@ func (m *Member) existing(in createArgs) (older, error) {
 	}
 	f, err := config.Read(found, config.WorkerFile)
 	if err != nil {
-		return o, fmt.Errorf("worker %s cannot be replaced: it cannot be told whether it is locked: %w", in.Name, err)
+		return o, fmt.Errorf("worker %s cannot be replaced: reading whether it is locked failed: %w", in.Name, err)
 	}
 	o.locked, o.data = f.Worker.Locked, f.Data
 	switch {

@@ -60,7 +60,7 @@ func (m *Member) definition(in createArgs) ([]byte, error) {
 	file := in.Name + ".worker"
 	data := config.JoinWorker(file, front, strings.TrimSpace(in.Instructions))
 	if _, err := config.LoadWorker(file, data, m.crew.projectFolder()); err != nil {
-		return nil, fmt.Errorf("this makes no worker: %w", err)
+		return nil, fmt.Errorf("invalid worker definition: %w", err)
 	}
 	return data, nil
 }

@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Pasted into a policy file, the text allows no more than what holds for ever.
+// Pasted into a policy file, the text allows no more than what holds forever.
 func TestPolicySnippet(t *testing.T) {
 	always, off, ends := rule(t, "allow shell(date)"), rule(t, "allow shell(ls)"), rule(t, "allow shell(w)")
 	off.Enabled, ends.Expires = false, epoch

@@ -26,7 +26,7 @@ func (b *Box) narrow(caller *Box, opts Options) error {
 	opts.Undo, opts.Looking = nil, true
 	mine, err := b.make(&conf, opts)
 	if err != nil {
-		return fmt.Errorf("what the caller may do cannot be told: %w", err)
+		return fmt.Errorf("reading what the caller may do: %w", err)
 	}
 	configured, _, err := tool.Configure(conf.Tools, mine...)
 	if err != nil {

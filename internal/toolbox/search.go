@@ -152,7 +152,7 @@ var errUnfinished = errors.New("not every file that a rule denies is hidden from
 func (s *search) visit(path string, d fs.DirEntry, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), err == nil && closed(path, d):
-		s.hide(path, "what is in it cannot be told")
+		s.hide(path, "its content is unknown before it runs")
 		return fs.SkipDir // a command could open it: its owner changes its mode
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // it went away

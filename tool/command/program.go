@@ -86,14 +86,14 @@ func lookUp(name, dir, path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("there is no program %s in PATH; install it, or write its path", name)
+	return "", fmt.Errorf("program %s was not found in PATH; install it, or write its path", name)
 }
 
 func executable(file string) error {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no program %s", file)
+		return fmt.Errorf("program %s was not found", file)
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():

@@ -57,7 +57,7 @@ func (h *headed) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A stream of events may go on for ever; the SDK limits each of them.
+	// A stream of events may go on forever; the SDK limits each of them.
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
 		response.Body = &limited{ReadCloser: response.Body, left: h.max}
 	}

@@ -76,7 +76,7 @@ func (c *Connector) start(ctx context.Context) (*process, error) {
 	go func() {
 		exit, err := started.Wait()
 		p.exit = exitError(exit, err)
-		// What it said last is still read; what it left behind may hold the stream for ever.
+		// What it said last is still read; what it left behind may hold the stream forever.
 		_ = ourIn.SetReadDeadline(time.Now().Add(leave))
 		kill()
 		close(p.over)

@@ -68,7 +68,7 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	}
 	e := t.entry()
 	if e == nil {
-		return tool.Action{}, fmt.Errorf("connector %s has no tool %s any more", c.cfg.Name, t.name)
+		return tool.Action{}, fmt.Errorf("connector %s no longer has a tool named %s", c.cfg.Name, t.name)
 	}
 	act := policy.Act{Target: c.cfg.target(t.name, args), Known: true, Verdict: policy.VerdictAsk, Why: c.why(e)}
 	switch {

@@ -135,7 +135,7 @@ func (r *searchResult) add(ctx context.Context, name, text string, re *regexp.Re
 			return context.Cause(ctx)
 		}
 		if line = strings.TrimRight(line, "\r\n"); len(line) > maxSearched {
-			continue // no line that anybody wrote, and it could take for ever
+			continue // no line that anybody wrote, and it could take forever
 		}
 		if !re.MatchString(line) {
 			continue

@@ -171,7 +171,7 @@ func (p Policy) verdict(t policy.Target, tls, now bool) (policy.Verdict, string)
 	}
 	switch {
 	case listed == "":
-		return policy.VerdictAsk, "nothing allows this host"
+		return policy.VerdictAsk, "no rule allows this host"
 	case strings.Contains(listed, ":") && !strings.HasSuffix(listed, "]"):
 		return policy.VerdictAsk, fmt.Sprintf("only %s is listed%s", listed, at(p.line("allow", listed)))
 	}

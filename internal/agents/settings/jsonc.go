@@ -178,7 +178,7 @@ func (s *scanner) object(n *node, depth int) error {
 			return err
 		}
 		if n.member(m.key) != nil {
-			return s.fault("the key %q is there twice", m.key)
+			return s.fault("duplicate key %q", m.key)
 		}
 		if c, err := s.peek(); err != nil || c != ':' {
 			return orFault(err, s.fault("a colon is missing after %q", m.key))

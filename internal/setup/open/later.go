@@ -19,7 +19,7 @@ func laterDeny(project string, since []policy.Rule, rules func(context.Context) 
 		now, rulesErr := rules(context.Background())
 		granted, grantsErr := grants(context.Background())
 		if rulesErr != nil || grantsErr != nil {
-			return "what is denied by now cannot be read"
+			return "the current denies cannot be read"
 		}
 		for _, r := range now.Rules() {
 			if r.Effect == policy.EffectDeny && r.HoldsIn(project) && !known[r.String()] {
