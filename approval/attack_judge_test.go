@@ -90,7 +90,7 @@ func TestRestoreRefusesOneIDForTwoCalls(t *testing.T) {
 		"request": {`"` + p[1].ID + `"`, `"` + p[0].ID + `"`},
 	} {
 		data := strings.ReplaceAll(saved, swap[0], swap[1])
-		if _, err := f.another().Restore(t.Context(), []byte(data)); err == nil || !strings.Contains(err.Error(), "twice") {
+		if _, err := f.another().Restore(t.Context(), []byte(data)); err == nil || !strings.Contains(err.Error(), "duplicate") {
 			t.Errorf("the same %s: %v", name, err)
 		}
 	}

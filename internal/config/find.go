@@ -170,6 +170,18 @@ func StateFolder(named string) (string, error) {
 }
 
 // homeFolder is the user's own, and never one below the folder that somebody works in.
+// ShortPath writes a path below the home folder with ~, for people.
+func ShortPath(path string) string {
+	home, err := homeFolder()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join("~", rel)
+	}
+	return path
+}
+
 func homeFolder() (string, error) {
 	home, err := os.UserHomeDir()
 	if err == nil && !filepath.IsAbs(home) {

@@ -178,14 +178,14 @@ func (d *doctor) configs(ctx context.Context, order setup.Order) {
 	userFile := filepath.Join(d.places.Config, config.UserName)
 	var err error
 	if d.user, err = d.places.User(); err != nil {
-		d.problem(about, "correct it, then run: assent check "+short(userFile), "your %v", err)
+		d.problem(about, "correct it, then run: assent check "+config.ShortPath(userFile), "your %v", err)
 	} else {
-		d.checked(ctx, userFile, short(userFile))
+		d.checked(ctx, userFile, config.ShortPath(userFile))
 		if d.user.ApprovalsOff {
-			d.warn(about, "take approvals: false out of "+short(userFile), "approvals are off: nobody is asked")
+			d.warn(about, "take approvals: false out of "+config.ShortPath(userFile), "approvals are off: nobody is asked")
 		}
 		if d.user.Mode != policy.ModeAsk {
-			d.warn(about, "take mode out of "+short(userFile), "your config.yaml answers without asking you: mode %v", d.user.Mode)
+			d.warn(about, "take mode out of "+config.ShortPath(userFile), "your config.yaml answers without asking you: mode %v", d.user.Mode)
 		}
 	}
 	found, err := config.FindProject(d.dir)
@@ -247,7 +247,7 @@ func (d *doctor) folders() {
 		info, err := os.Stat(f.path)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			d.ok(f.about, "%s does not exist yet; it is made when it is needed", short(f.path))
+			d.ok(f.about, "%s does not exist yet; it is made when it is needed", config.ShortPath(f.path))
 		case err != nil:
 			d.problem(f.about, "make it readable for you", "%v", err)
 		case !info.IsDir():
@@ -259,7 +259,7 @@ func (d *doctor) folders() {
 		case info.Mode().Perm()&0o022 != 0:
 			d.problem(f.about, "run: chmod go-w "+f.path, "others may write into %s (mode %o)", f.path, info.Mode().Perm())
 		default:
-			d.ok(f.about, "%s is yours alone", short(f.path))
+			d.ok(f.about, "%s is yours alone", config.ShortPath(f.path))
 		}
 	}
 }
@@ -471,7 +471,7 @@ func (d *doctor) settings(around settings.Surroundings) {
 				commands, err = t.Commands(text)
 			}
 			if err != nil {
-				d.problem("agents", "fix the file, then run: assent install "+a.Name, "%s: %v", short(path), err)
+				d.problem("agents", "fix the file, then run: assent install "+a.Name, "%s: %v", config.ShortPath(path), err)
 				continue
 			}
 			for _, argv := range commands {

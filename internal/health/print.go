@@ -3,7 +3,6 @@ package health
 import (
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -54,7 +53,7 @@ func (s *Status) next() {
 		do("Run 'assent rules suggest' to be asked less often.")
 	}
 	if len(s.Next) == 0 && protected > 0 && !s.Inbox {
-		do("Nothing to do. 'assent inbox' lets you answer all agents in one terminal.")
+		do("Nothing to do. 'assent inbox' answers all agents in one terminal.")
 	}
 }
 
@@ -71,7 +70,7 @@ func (s *Status) Print(w io.Writer) error {
 		line("Agents", "none was found")
 	}
 	fmt.Fprintln(&b)
-	line("Folder", "%s", short(s.Folder))
+	line("Folder", "%s", config.ShortPath(s.Folder))
 	name := "Policy"
 	for _, t := range s.Policy {
 		line(name, "%-14s%s", t.Whose, t.text(s.Folder))
@@ -100,7 +99,7 @@ func (s *Status) Print(w io.Writer) error {
 	line("Waiting", "%s; %s", count(s.Waiting, "request", "requests"), inbox)
 	line("Rules", "%s", s.Rules.text())
 	line("Today", "%s", s.Today.text())
-	line("Store", "%s (%s)", short(s.Store), size(s.Bytes))
+	line("Store", "%s (%s)", config.ShortPath(s.Store), size(s.Bytes))
 	for _, p := range s.Problems {
 		line("PROBLEM", "%s", p)
 	}
@@ -125,12 +124,12 @@ func printAgent(b *strings.Builder, a install.AgentStatus) {
 		fmt.Fprintf(b, "%-12sNOT protected: it does not ask assent\n", a.Title)
 		return
 	case a.Proven:
-		fmt.Fprintf(b, "%-12sprotected, checked just now; hook in %s\n", a.Title, present.SafeLine(short(a.Settings)))
+		fmt.Fprintf(b, "%-12sprotected, checked just now; hook in %s\n", a.Title, present.SafeLine(config.ShortPath(a.Settings)))
 	case a.Untried:
-		fmt.Fprintf(b, "%-12sinstalled, not tried; hook in %s\n", a.Title, present.SafeLine(short(a.Settings)))
+		fmt.Fprintf(b, "%-12sinstalled, not tried; hook in %s\n", a.Title, present.SafeLine(config.ShortPath(a.Settings)))
 		fmt.Fprintf(b, "  The hook answers as it should, but nobody has run assent with %s itself.\n", a.Title)
 	default:
-		fmt.Fprintf(b, "%-12sNOT proven to ask; hook in %s\n", a.Title, present.SafeLine(short(a.Settings)))
+		fmt.Fprintf(b, "%-12sNOT proven to ask; hook in %s\n", a.Title, present.SafeLine(config.ShortPath(a.Settings)))
 	}
 	for i, why := range a.Why {
 		if i == maxWhy {
@@ -140,7 +139,7 @@ func printAgent(b *strings.Builder, a install.AgentStatus) {
 		fmt.Fprintf(b, "  %s\n", present.SafeLine(why))
 	}
 	if a.IfDead != "" {
-		fmt.Fprintf(b, "  If the hook is killed before it answers: %s.\n", a.IfDead)
+		fmt.Fprintf(b, "  If the hook is killed: %s.\n", a.IfDead)
 	}
 	for _, note := range a.Notes {
 		fmt.Fprintf(b, "  %s.\n", note)
@@ -150,13 +149,13 @@ func printAgent(b *strings.Builder, a install.AgentStatus) {
 func (t Tier) text(folder string) string {
 	switch {
 	case !t.There:
-		return "none (" + short(t.File) + ")"
+		return "none (" + config.ShortPath(t.File) + ")"
 	case t.Untrusted:
 		return relative(folder, t.File) + ", NOT trusted: it can only deny"
 	case t.Whose == "this project":
 		return relative(folder, t.File) + ", trusted"
 	}
-	return short(t.File)
+	return config.ShortPath(t.File)
 }
 
 func (r Rules) text() string {
@@ -202,19 +201,10 @@ func size(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/(1<<20))
 }
 
-// short writes a path below the home folder with ~.
-func short(path string) string {
-	home, _ := os.UserHomeDir() // without one nothing is shorter
-	if rel, err := filepath.Rel(home, path); home != "" && err == nil && filepath.IsLocal(rel) {
-		return filepath.Join("~", rel)
-	}
-	return path
-}
-
 // relative writes a path below a folder without it.
 func relative(folder, path string) string {
 	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
-	return short(path)
+	return config.ShortPath(path)
 }

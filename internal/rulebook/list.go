@@ -27,9 +27,17 @@ func List(w io.Writer, rules []policy.Rule, now time.Time) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, r := range rules {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s%s\n", present.SafeLine(ShortID(r.ID)), standing(r, now),
-			present.SafeLine(r.Where()), present.SafeLine(r.String()), remarks(r))
+			present.SafeLine(where(r)), present.SafeLine(r.String()), remarks(r))
 	}
 	return t.Flush()
+}
+
+// where says in which project the rule holds.
+func where(r policy.Rule) string {
+	if r.Project == "" {
+		return r.Where()
+	}
+	return "in " + config.ShortPath(r.Project)
 }
 
 func order(r policy.Rule) int {

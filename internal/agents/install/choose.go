@@ -13,11 +13,14 @@ import (
 )
 
 // Choices explain the two policies to who has to choose.
-const Choices = `quiet    Commands run in a sandbox that holds them to the project; edits that undo covers are free.
-         New hosts, files outside the project and secrets are asked; denies deny.
+const Choices = `
+quiet    Commands run in a sandbox that holds them to the project, and edits that
+         undo covers are free. New hosts, files outside the project and secrets
+         are asked. Denies deny.
 careful  Each change, and each command that does more than read, is asked.
-This is for projects without an .assent/policy.yaml. Without a working sandbox, careful holds.
-Change it at any time: hook.policy in config.yaml, or 'assent install --quiet' or '--careful'.
+
+This is for projects without an .assent/policy.yaml. Without a working sandbox,
+careful applies. To change it: 'assent install --quiet' or '--careful'.
 `
 
 // ChoosePolicy writes into the user's config what holds for agents where a project has no policy of
@@ -84,7 +87,7 @@ func (o *Options) writeChoice(ctx context.Context, places setup.Places, word str
 	if err := settings.Replace(real, after); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "Wrote %s.\n", present.SafeLine(path))
+	fmt.Fprintf(o.Out, "Wrote %s.\n", present.SafeLine(config.ShortPath(path)))
 	return o.saySandbox(ctx, places, word)
 }
 

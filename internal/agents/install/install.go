@@ -143,7 +143,8 @@ func (o *Options) install(l settings.Ledger, t settings.Target, path string) err
 		return err
 	}
 	backup := l.Backup(t.Agent.Name, path)
-	fmt.Fprintf(o.Out, "Wrote the hook to %s. The file as it was: %s\n", present.SafeLine(path), present.SafeLine(backup))
+	fmt.Fprintf(o.Out, "Wrote the hook to %s.\nThe file as it was: %s\n", present.SafeLine(config.ShortPath(path)),
+		present.SafeLine(config.ShortPath(backup)))
 	return o.installed(t, path)
 }
 

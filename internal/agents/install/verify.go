@@ -65,7 +65,7 @@ func (o *Options) verifyAgent(ctx context.Context, t settings.Target, path strin
 			title)
 		sayFindings(o.Out, e.findings)
 	}
-	fmt.Fprintf(o.Out, "  If the hook is killed before it answers: %s.\n", e.ifDead)
+	fmt.Fprintf(o.Out, "  If the hook is killed: %s.\n", e.ifDead)
 	return e.proven(), nil
 }
 
