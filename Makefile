@@ -8,6 +8,10 @@ SHELL = /bin/sh
 GO ?= go
 # VERSION overrides what the build information says, for a release.
 VERSION ?=
+# BIN is where programs are built; PREFIX, below DESTDIR, is where make install puts them.
+BIN ?= bin
+PREFIX ?= /usr/local
+DESTDIR ?=
 # FUZZTIME is how long `make fuzz` spends on each fuzz test.
 FUZZTIME ?= 2m
 # FUZZSEED makes those that run real programs try the same again.
@@ -23,17 +27,37 @@ TAGS = all,e2e,mcpe2e,conformance,likebash
 # Under the race detector a program waits at its end, a second unless it is told otherwise.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race
 
-.PHONY: help build test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus quiet demo need need-all e2e mcp-e2e conformance
+.PHONY: help build install release picture test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus quiet demo need need-all e2e mcp-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
-build: ## build bin/assent, bin/assent-shell for its commands, and bin/assent-hook for other agents
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assent ./cmd/assent
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-shell.linked ./cmd/assent-shell
-	@cp bin/assent-shell.linked bin/assent-shell && rm bin/assent-shell.linked
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w" -o bin/assent-hook.linked ./cmd/assent-hook
-	@cp bin/assent-hook.linked bin/assent-hook && rm bin/assent-hook.linked # a copy starts a tenth faster than what the linker wrote
+# Without symbols and debug information the program is a third smaller.
+BUILD = CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)"
+
+build: $(BIN)/assent ## build bin/assent, bin/assent-shell for its commands, and bin/assent-hook for other agents
+	@for name in assent-shell assent-hook; do \
+		$(BUILD) -o $(BIN)/$$name.linked ./cmd/$$name && \
+		cp $(BIN)/$$name.linked $(BIN)/$$name && rm $(BIN)/$$name.linked || exit 1; \
+	done # a copy starts a tenth faster than what the linker wrote
+
+# The go command finds out by itself what is to be done.
+$(BIN)/assent: FORCE
+	@[ -e $@ ] || echo "Building assent. The first time this downloads 80 MB of Go modules and compiles them:" \
+		"two to five minutes on two cores. Later it takes seconds."
+	@$(BUILD) -o $@ ./cmd/assent
+
+FORCE:
+
+install: build ## install the programs, manual pages and completions below PREFIX (/usr/local); needs no root with PREFIX=~/.local
+	@BIN="$(BIN)" TO="$(DESTDIR)$(PREFIX)" sh scripts/install.sh
+	@echo "Installed assent in $(DESTDIR)$(PREFIX)/bin. Next: assent doctor, then assent install"
+
+release: ## archives for Linux and macOS with checksums in dist/, the same bytes for the same commit; set VERSION
+	@GO="$(GO)" VERSION="$(VERSION)" sh scripts/release.sh
+
+picture: $(BIN)/assent ## record a real run in a terminal and draw docs/race.svg
+	@$(GO) run ./internal/picture $(BIN)/assent docs/race.svg
 
 test: checks need units ## what every change must pass, in ten minutes on two cores
 	@echo "make test: all passed"
@@ -112,8 +136,8 @@ corpus: build ## how commands are judged, and how many everyday ones are underst
 quiet: build ## how often a person is asked in three days of an agent's work
 	@$(GO) run ./internal/quiet $(QUIETFLAGS) bin/assent
 
-demo: build ## a scripted agent tidies up notes, and asks you first
-	@./bin/assent demo
+demo: $(BIN)/assent ## a scripted agent tidies up notes, and asks you first
+	@$(BIN)/assent demo
 
 # Only the tests need these; assent itself has no cgo.
 need:

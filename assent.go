@@ -37,6 +37,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/selfexec"
@@ -144,7 +145,7 @@ func (o Options) setup(ctx context.Context) (*setup.Setup, error) {
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
 		return nil, err
 	}
-	return setup.Resolve(ctx, setup.Order{Places: places, Dir: o.Dir, File: o.Policy, Default: o.Policy == ""})
+	return setup.Resolve(ctx, setup.Order{Places: places, Dir: o.Dir, File: o.Policy, Default: o.Policy == "", Careful: true})
 }
 
 func (o Options) approver(s *store.Store) approval.Approver {
@@ -171,15 +172,32 @@ func Profile(ctx context.Context, o Options) (p sandbox.Profile, err error) {
 	return found.Profile, errors.Join(err, base.Close())
 }
 
-// Call takes one call through the gate and, if it is allowed, runs it. It waits for the approver.
+// own makes calls those of the agent's session, whatever they say: in what a model wrote, another one
+// would leave behind what was denied for this session, or have what was granted to others.
+func (a *Agent) own(calls []policy.Call) []policy.Call {
+	calls = slices.Clone(calls)
+	for i := range calls {
+		calls[i].Session = a.Session()
+	}
+	return calls
+}
+
+// Call takes one call through the gate and, if it is allowed, runs it. It waits for the approver. Whatever
+// the call says, it is one of the agent's session.
 func (a *Agent) Call(ctx context.Context, call policy.Call) tool.Result {
-	return tool.Call(ctx, a.Gate, call)
+	return a.Calls(ctx, call)[0]
 }
 
 // Calls takes the calls of one turn of the model through the gate and runs what is allowed, in
 // order, after all are answered.
 func (a *Agent) Calls(ctx context.Context, calls ...policy.Call) []tool.Result {
-	return tool.Calls(ctx, a.Gate, calls...)
+	return tool.Calls(ctx, a.Gate, a.own(calls)...)
+}
+
+// Review settles what can be settled without a person, and leaves the rest pending: see
+// [approval.Gate.Review].
+func (a *Agent) Review(ctx context.Context, calls ...policy.Call) *approval.Batch {
+	return a.Gate.Review(ctx, a.own(calls)...)
 }
 
 // Finish runs what is allowed of a batch that was reviewed and answered: see [tool.Finish].
@@ -195,7 +213,7 @@ func (a *Agent) Sandbox() string { return a.base.Sandbox.Words() }
 
 // Warnings are what to know about the policy, and why a connector's server was not reached.
 func (a *Agent) Warnings() []string {
-	out := a.box.Warnings
+	out := slices.Clone(a.box.Warnings) // it is safe for concurrent use
 	for _, c := range a.servers.All {
 		if err := c.Err(); err != nil {
 			out = append(out, err.Error())

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // TestEmbedder builds a program in a module of its own, which may use what is public and nothing
@@ -29,6 +31,9 @@ func TestEmbedder(t *testing.T) {
 	}
 	if made, err := os.ReadFile(filepath.Join(e.dir, "notes", "a.txt")); string(made) != "made\n" {
 		t.Errorf("the command's file: %q, %v", made, err)
+	}
+	if _, err := os.Stat(filepath.Join(e.dir, "planted")); err == nil {
+		t.Error("a program beside it was started")
 	}
 	if got := e.run("defer"); got != "waiting: 2\n" {
 		t.Errorf("defer: %q", got)
@@ -50,31 +55,20 @@ type embedder struct {
 }
 
 func newEmbedder(t *testing.T) *embedder {
-	module, dir := t.TempDir(), t.TempDir()
+	dir := t.TempDir()
 	here, err := os.Getwd()
 	must(t, err)
-	source, err := os.ReadFile("testdata/embedder/main.go.txt")
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(module, "main.go"), source, 0o600))
-	gomod, err := os.ReadFile("go.mod")
-	must(t, err)
-	_, requires, _ := strings.Cut(string(gomod), "\n")
-	own := fmt.Sprintf("module example.com/embedder\n%s\nrequire github.com/assent-dev/assent v0.0.0\nreplace github.com/assent-dev/assent => %s\n",
-		requires, here)
-	must(t, os.WriteFile(filepath.Join(module, "go.mod"), []byte(own), 0o600))
-	sums, err := os.ReadFile("go.sum")
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(module, "go.sum"), sums, 0o600))
 	e := &embedder{t: t, dir: dir, program: filepath.Join(dir, "embedder"), env: append(os.Environ(), "HOME="+t.TempDir(), "TERM=dumb")}
-	build := exec.Command("go", "build", "-mod=mod", "-o", e.program, ".")
-	build.Dir, build.Env = module, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building outside the module: %v\n%s", err, out)
-	}
+	must(t, reexec.BuildOutside(t.TempDir(), here, "testdata/embedder/main.go.txt", e.program))
 	file, err := os.ReadFile("testdata/embedder/policy.yaml")
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(dir, "policy.yaml"), file, 0o600))
 	must(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("hidden\n"), 0o600))
+	// The program is its own helper: what lies beside it under a name of assent's is not started.
+	for _, name := range []string{"assent", "assent-hook", "assent-shell"} {
+		script := "#!/bin/sh\ntouch " + filepath.Join(dir, "planted") + "\n"
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700))
+	}
 	return e
 }
 

@@ -46,7 +46,7 @@ func TestABuiltinActWithATargetOfAnotherKindIsBlocked(t *testing.T) {
 			f.tools.Set("sh", approval.Proposal{Acts: []policy.Act{act}})
 			b := f.Review(t.Context(), call("sh", "x"))
 			wantState(t, b, policy.StateBlocked)
-			wantText(t, b.Outcome(0).Why, "the tool names "+act.Name)
+			wantText(t, b.Outcome(0).Why, "the tool gives "+act.Name)
 		}
 	}
 	f := newFixture(t)
@@ -90,7 +90,7 @@ func TestRestoreRefusesOneIDForTwoCalls(t *testing.T) {
 		"request": {`"` + p[1].ID + `"`, `"` + p[0].ID + `"`},
 	} {
 		data := strings.ReplaceAll(saved, swap[0], swap[1])
-		if _, err := f.another().Restore(t.Context(), []byte(data)); err == nil || !strings.Contains(err.Error(), "twice") {
+		if _, err := f.another().Restore(t.Context(), []byte(data)); err == nil || !strings.Contains(err.Error(), "duplicate") {
 			t.Errorf("the same %s: %v", name, err)
 		}
 	}

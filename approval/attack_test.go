@@ -145,7 +145,7 @@ func TestAnAnswerByAnUnknownWayHasNoEffect(t *testing.T) {
 // endless is how often the approvers below answer before the test gives up.
 const endless = 3000
 
-// An approver changes the arguments for ever, and the run never goes on.
+// An approver changes the arguments forever, and the run never goes on.
 func TestAnApproverThatChangesForEverIsGivenUp(t *testing.T) {
 	asked := 0
 	f := newFixture(t, withApprover(approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
@@ -161,7 +161,7 @@ func TestAnApproverThatChangesForEverIsGivenUp(t *testing.T) {
 }
 
 // An approver writes into the request that only a person may answer, and is
-// asked for ever.
+// asked forever.
 func TestAnApproverThatWritesIntoTheRequestIsGivenUp(t *testing.T) {
 	act := fileAct("a")
 	act.PersonOnly = true
@@ -182,7 +182,7 @@ func TestAnApproverThatWritesIntoTheRequestIsGivenUp(t *testing.T) {
 	}
 }
 
-// An approver ends its goroutine, and the run waits for ever.
+// An approver ends its goroutine, and the run waits forever.
 func TestAnApproverThatNeverReturnsRefuses(t *testing.T) {
 	exits := approval.ApproverFunc(func(context.Context, *approval.Request) (approval.Decision, error) {
 		runtime.Goexit()

@@ -10,7 +10,7 @@ import (
 )
 
 // ErrNobody says that a call had to be asked and nobody can be.
-var ErrNobody = errors.New("nobody can be asked: the gate has no approver; set one, or choose the mode approve-all or strict")
+var ErrNobody = errors.New("the gate has no approver to ask; set one, or choose the mode approve-all or strict")
 
 // Decide reviews the calls, has the approver answer what is pending, and waits
 // for that. Every call ends with an answer.
@@ -51,7 +51,7 @@ func (b *Batch) leaveOpen(ctx context.Context, r *Request, err error) {
 	case ctx.Err() != nil:
 		o.State = policy.StateDismissed
 	case errors.Is(err, ErrNobody) && e.outcome.PersonOnly:
-		o.State, o.Why = policy.StateDenied, "only a person may answer this, and nobody can be asked"
+		o.State, o.Why = policy.StateDenied, "only a person may answer this, and no terminal or inbox is open to ask"
 	case errors.Is(err, ErrNobody):
 		o.State, o.Why = policy.StateDenied, err.Error()
 	case err != nil:

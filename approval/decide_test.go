@@ -17,7 +17,7 @@ func TestDecideWithoutAnApproverIsARefusal(t *testing.T) {
 	if out[0].State != policy.StateFree || out[1].State != policy.StateDenied {
 		t.Errorf("states %s, %s", out[0].State, out[1].State)
 	}
-	wantText(t, out[1].Err().Error(), "send was denied", "nobody can be asked", "no approver")
+	wantText(t, out[1].Err().Error(), "send was denied", "no approver to ask", "no approver")
 	f.wantNothingLeft()
 }
 
@@ -46,7 +46,7 @@ func TestApproversThatRefuse(t *testing.T) {
 			d := r.Approve("")
 			d.Fingerprint = policy.DigestOf(nil)
 			return d, nil
-		}, "another fingerprint"},
+		}, "its fingerprint differs"},
 		"answering with a yes and an error": {func(_ context.Context, r *approval.Request) (approval.Decision, error) {
 			return r.Approve(""), errors.New("not sure")
 		}, "not sure"},

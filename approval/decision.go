@@ -30,7 +30,7 @@ type Keep string
 const (
 	KeepNone    Keep = ""        // this once
 	KeepSession Keep = "session" // until the session ends: a grant
-	KeepAlways  Keep = "always"  // for ever: a rule
+	KeepAlways  Keep = "always"  // forever: a rule
 )
 
 // Remember says what an answer means for later calls.
@@ -42,10 +42,20 @@ type Remember struct {
 	For time.Duration `json:"for,omitempty"`
 	// Shared lets workers that are called from here use the grant too.
 	Shared bool `json:"shared,omitempty"`
+	// Everywhere has the rules hold in every project; otherwise they are for that of the call.
+	Everywhere bool `json:"everywhere,omitempty"`
 	// Rules are the rules to save with KeepAlways, in text form. Empty means
 	// those that the request offers for Reach. Together they must cover the
 	// call.
 	Rules []string `json:"rules,omitempty"`
+}
+
+// Where is the scope of the rules that are saved with an answer to r, for a person.
+func (m Remember) Where(r *Request) string {
+	if m.Everywhere {
+		return policy.Everywhere
+	}
+	return policy.Where(r.Call.Project)
 }
 
 // A Decision answers one request, once. It is bound to the request's
@@ -81,9 +91,9 @@ type Decision struct {
 var (
 	ErrUnknownRequest  = errors.New("no such request")
 	ErrSettled         = errors.New("the request was answered already")
-	ErrWrongCall       = errors.New("the answer is for a call with another fingerprint")
-	ErrInvalidDecision = errors.New("the answer makes no sense")
-	ErrNoRuleStore     = errors.New("there is no place to keep rules")
+	ErrWrongCall       = errors.New("the answer is for a different call (its fingerprint differs)")
+	ErrInvalidDecision = errors.New("invalid answer")
+	ErrNoRuleStore     = errors.New("no store is open to save rules in")
 	ErrNotOffered      = errors.New("the request does not take this answer")
 	ErrPersonOnly      = errors.New("only a person may answer this")
 	ErrTakenBack       = errors.New("the answer was taken back")
@@ -144,7 +154,7 @@ func (d *Decision) validateVia(r *Request) error {
 		}
 	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt, policy.ViaBrowser:
 	default:
-		return fmt.Errorf("%w: it came by an unknown way, %q", ErrInvalidDecision, string(d.By.Via))
+		return fmt.Errorf("%w: unknown origin %q", ErrInvalidDecision, string(d.By.Via))
 	}
 	return nil
 }

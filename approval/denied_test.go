@@ -65,16 +65,16 @@ func TestIsDenied(t *testing.T) {
 	} {
 		for _, verdict := range []policy.Verdict{policy.VerdictBlock, policy.VerdictAsk, policy.VerdictFree} {
 			c.act.Verdict = verdict
-			if got := approval.IsDenied(t.Context(), c.store, c.session, fixed, c.act, now); got != c.want {
+			if got := approval.IsDenied(t.Context(), c.store, policy.Call{Session: c.session}, fixed, c.act, now); got != c.want {
 				t.Errorf("%s, where the tool says %s: %v", name, verdict, got)
 			}
 		}
 	}
-	meets, by := policy.Policy{Fixed: fixed}.Denies("", read("fixed/a"), now)
+	meets, by := policy.Policy{Fixed: fixed}.Denies(policy.Call{}, read("fixed/a"), now)
 	if meets != policy.MatchYes || by == nil || by.String() != "deny read_file(fixed/**)" {
 		t.Errorf("%v by %v", meets, by)
 	}
-	if meets, _ := (policy.Policy{Fixed: fixed}).Denies("", policy.Act{Name: policy.ActReadFile, Target: policy.UnknownTarget(policy.KindPath)}, now); meets != policy.MatchPossibly {
+	if meets, _ := (policy.Policy{Fixed: fixed}).Denies(policy.Call{}, policy.Act{Name: policy.ActReadFile, Target: policy.UnknownTarget(policy.KindPath)}, now); meets != policy.MatchPossibly {
 		t.Errorf("an unknown path: %v", meets)
 	}
 }

@@ -19,7 +19,7 @@ func TestDetailOfRecords(t *testing.T) {
 	r.Call.Arguments = json.RawMessage(`{"password":"` + secret + `","text":"` + plain + `"}`)
 	r.Acts = []policy.Act{{Name: "shell", Target: policy.Target{Kind: policy.KindWords, Words: []policy.Word{{Text: plain}, {Text: "--password"}, {Text: secret}}}}}
 	d := r.Approve("password=" + secret + " " + plain)
-	e := approval.Event{Tool: "shell", Arguments: r.Call.Arguments, Note: d.Note, Why: d.Note, Error: d.Note, ActData: r.Acts, Acts: []string{r.Acts[0].String()}}
+	e := approval.Event{Tool: "shell", Arguments: r.Call.Arguments, Original: r.Call.Arguments, Note: d.Note, Why: d.Note, Error: d.Note, ActData: r.Acts, Acts: []string{r.Acts[0].String()}}
 	for detail, want := range map[approval.Detail][2]bool{"": {false, true}, approval.DetailRedacted: {false, true}, approval.DetailNone: {}, approval.DetailFull: {true, true}} {
 		for name, kept := range map[string]any{"event": e.Keep(detail), "request": r.Keep(detail), "decision": d.Keep(detail)} {
 			data, err := json.Marshal(kept)

@@ -53,6 +53,8 @@ type Event struct {
 	At      time.Time `json:"at"`
 	Session string    `json:"session"`
 	Workers []string  `json:"workers,omitempty"`
+	// Project is the folder of the project that the call belongs to, if it is known.
+	Project string `json:"project,omitempty"`
 	// Folder is the folder that the call came from, if another agent runs it.
 	Folder    string   `json:"folder,omitempty"`
 	CallID    string   `json:"call"`
@@ -66,9 +68,11 @@ type Event struct {
 	// Arguments are redacted; ArgumentsDigest is over the canonical ones.
 	Arguments       json.RawMessage `json:"arguments,omitempty"`
 	ArgumentsDigest policy.Digest   `json:"arguments_digest"`
-	// OriginalDigest is over the arguments before a person changed them.
-	OriginalDigest policy.Digest `json:"original_digest,omitzero"`
-	Fingerprint    policy.Digest `json:"fingerprint,omitzero"`
+	// Original are the arguments before a person changed them, redacted likewise;
+	// OriginalDigest is over them.
+	Original       json.RawMessage `json:"original,omitempty"`
+	OriginalDigest policy.Digest   `json:"original_digest,omitzero"`
+	Fingerprint    policy.Digest   `json:"fingerprint,omitzero"`
 	// Profile is the digest of what the call was held to, Sandbox by what: a name,
 	// or "none" and why.
 	Profile policy.Digest `json:"profile,omitzero"`
@@ -108,14 +112,14 @@ type Event struct {
 // event describes an outcome, with everything in it.
 func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	e := Event{
-		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, CallID: o.Call.ID,
+		Kind: kind, At: at, Session: o.Call.Session, Workers: o.Call.Workers, Project: o.Call.Project, CallID: o.Call.ID,
 		Request: o.Request, Connector: o.Call.Connector, Tool: o.Call.Tool,
 		Arguments: o.Call.Arguments, ArgumentsDigest: policy.DigestOf(o.Call.Arguments),
 		Fingerprint: o.Fingerprint, State: o.State, Stage: o.Stage,
 		Rule: o.Rule, Grant: o.Grant, Basis: o.Basis, Requested: o.Asked, Why: o.Why, Trace: o.Trace,
 	}
 	if o.Original != nil {
-		e.OriginalDigest = policy.DigestOf(o.Original)
+		e.Original, e.OriginalDigest = o.Original, policy.DigestOf(o.Original)
 	}
 	for _, a := range o.Acts {
 		e.Acts = append(e.Acts, a.String())
@@ -220,9 +224,10 @@ func (e Event) Keep(d Detail) Event {
 	case DetailFull:
 		return e
 	case DetailNone:
-		e.Arguments, e.Note, e.Why, e.Error, e.Basis, e.Trace, e.ActData, e.Ran = nil, "", "", "", "", nil, nil, nil
+		e.Arguments, e.Original, e.Trace, e.ActData, e.Ran = nil, nil, nil, nil, nil
+		e.Note, e.Why, e.Error, e.Basis = "", "", "", ""
 		e.Host, e.Port, e.Program = "", "", "" // the target of its act
-		e.Folder = ""
+		e.Folder, e.Project = "", ""
 		e.Acts = slices.Clone(e.Acts)
 		for i, a := range e.Acts {
 			e.Acts[i], _, _ = strings.Cut(a, "(")
@@ -230,6 +235,9 @@ func (e Event) Keep(d Detail) Event {
 		return e
 	}
 	e.Arguments = loggedArguments(e.Arguments)
+	if e.Original != nil {
+		e.Original = loggedArguments(e.Original)
+	}
 	e.Basis, e.Why, e.Note, e.Error = redact.Text(e.Basis), redact.Text(e.Why), redact.Text(e.Note), redact.Text(e.Error)
 	e.Trace = redactTrace(e.Trace)
 	e.Acts = slices.Clone(e.Acts)

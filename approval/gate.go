@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,8 @@ type Config struct {
 	NewID func() string
 	// Session is the session of calls that name none; empty means a new id.
 	Session string
+	// Project is the folder of the project that all calls belong to; empty leaves it to the calls.
+	Project string
 	// Mode says who answers when nothing remembered does.
 	Mode policy.Mode
 	// Approver is asked in ModeAsk, and for what only a person may answer. Nil
@@ -60,6 +63,8 @@ type Config struct {
 	// Sandbox says for the record what holds the calls of this gate: the name of a
 	// sandbox, or "none" and why. Empty means that nothing is known of it.
 	Sandbox string
+	// Origin says where a request comes from when one is made; nil leaves that open.
+	Origin func(context.Context) Origin
 	// Untraced leaves the trace out of outcomes, requests and events. Then
 	// nobody can ask why, and a judgement that needs no person allocates nothing.
 	Untraced bool
@@ -129,6 +134,7 @@ func (g *Gate) identify(call policy.Call) (policy.Call, error) {
 	if call.Session == "" {
 		call.Session = g.cfg.Session
 	}
+	call.Project = cmp.Or(g.cfg.Project, call.Project)
 	args, err := canonical.Arguments(slices.Clone(call.Arguments))
 	call.Arguments, call.Workers = args, slices.Clone(call.Workers)
 	switch {

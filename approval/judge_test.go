@@ -262,7 +262,7 @@ func TestTraceSaysEachStep(t *testing.T) {
 2. tool shell(git push): ask.
 3. allow shell(git status): covered, rule allow shell(git status) (allow shell(git status)).
 4. allow shell(git push): open, no rule and no grant covers it.
-5. mode: ask, nothing allows it.
+5. mode: ask, no rule allows it.
 `
 	if got := r.Trace.String(); got != want {
 		t.Errorf("trace\n%swant\n%s", got, want)

@@ -34,7 +34,7 @@ type Notifier interface {
 }
 
 // DefaultRuleLimit is how many rules a [Memory] keeps unless told otherwise.
-const DefaultRuleLimit = 100
+const DefaultRuleLimit = 1000
 
 // Memory keeps rules and grants in memory. Several gates may share one. It is
 // safe for concurrent use. Make one with [NewMemory].
@@ -316,20 +316,20 @@ func (g *Gate) switchedOff(ctx context.Context) (off bool, err error) {
 	return off, err
 }
 
-// IsDenied reports whether an act is denied on its own by what is kept, or by the fixed rules. If
-// what is kept cannot be read, everything is.
+// IsDenied reports whether an act is denied on its own by what is kept, or by the fixed rules, in the
+// session and project of the call. If what is kept cannot be read, everything is.
 func IsDenied(ctx context.Context, kept interface {
 	RuleStore
 	GrantStore
-}, session string, fixed *policy.RuleSet, act policy.Act, now time.Time) bool {
+}, call policy.Call, fixed *policy.RuleSet, act policy.Act, now time.Time) bool {
 	rules, err := kept.Rules(ctx)
 	if err != nil {
 		return true
 	}
-	grants, err := kept.Grants(ctx, session)
+	grants, err := kept.Grants(ctx, call.Session)
 	if err != nil {
 		return true
 	}
-	meets, _ := policy.Policy{Rules: rules, Fixed: fixed, Grants: grants}.Denies(session, act, now)
+	meets, _ := policy.Policy{Rules: rules, Fixed: fixed, Grants: grants}.Denies(call, act, now)
 	return meets == policy.MatchYes
 }

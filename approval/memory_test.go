@@ -70,9 +70,9 @@ func TestMemoryRefusesRules(t *testing.T) {
 		"an exception":                  {[]policy.Rule{mustRule(t, "except a")}, policy.ErrMalformedRule},
 		"duplicate":                     {[]policy.Rule{there}, policy.ErrDuplicateRule},
 		"duplicate in another case":     {[]policy.Rule{mustRule(t, "allow sEND(x)")}, policy.ErrDuplicateRule},
-		"duplicate of another type":     {[]policy.Rule{mustRule(t, "deny send(x)")}, policy.ErrDuplicateRule},
+		"a project that is no path":     {[]policy.Rule{{Effect: policy.EffectAllow, Scope: policy.ScopeTool, Pattern: "a", Project: "p"}}, policy.ErrMalformedRule},
 		"duplicate id":                  {[]policy.Rule{sameID}, policy.ErrDuplicateRule},
-		"duplicates of each other":      {[]policy.Rule{mustRule(t, "allow a"), mustRule(t, "deny A")}, policy.ErrDuplicateRule},
+		"duplicates of each other":      {[]policy.Rule{mustRule(t, "allow a"), mustRule(t, "allow A")}, policy.ErrDuplicateRule},
 		"one too many":                  {[]policy.Rule{mustRule(t, "allow a"), mustRule(t, "allow b")}, policy.ErrRuleLimit},
 		"the last of several malformed": {[]policy.Rule{mustRule(t, "allow a"), {Effect: policy.EffectAllow, Scope: policy.ScopeTool, Pattern: "]"}}, policy.ErrMalformedRule},
 	} {
@@ -122,7 +122,7 @@ func TestMemoryRulesComeAndGo(t *testing.T) {
 	}
 	act := policy.Act{Name: "b", Target: policy.TextTarget("x")}
 	denied := func(set *policy.RuleSet) policy.Match {
-		m, _ := policy.Policy{Rules: set}.Denies("", act, testNow)
+		m, _ := policy.Policy{Rules: set}.Denies(policy.Call{}, act, testNow)
 		return m
 	}
 	b := before.Rules()[1].ID

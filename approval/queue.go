@@ -101,7 +101,8 @@ type RequestStore interface {
 	// Posted returns one request, open or not, or [ErrUnknownRequest].
 	Posted(ctx context.Context, id string) (Posted, error)
 	// Open returns the open requests, the oldest first; of one session, or of
-	// all with "".
+	// all with "". One that nobody can wait for any more, because its session or
+	// process is gone, is not open.
 	Open(ctx context.Context, session string) ([]Posted, error)
 	// Await returns as soon as one of the requests is not open, with that one.
 	Await(ctx context.Context, ids ...string) (Posted, error)
@@ -272,12 +273,14 @@ func (q queue) postNew(ctx context.Context, b *Batch, posted map[string]*Request
 
 // post posts requests that can be shown. Nobody may agree to what cannot.
 func (q queue) post(ctx context.Context, requests ...*Request) error {
-	for _, r := range requests {
+	posted := make([]*Request, len(requests))
+	for i, r := range requests {
 		if _, err := r.View(ctx); err != nil {
 			return fmt.Errorf("request %q cannot be shown: %w", r.ID, err)
 		}
+		posted[i] = q.awaited(ctx, r)
 	}
-	return q.store.Post(ctx, requests...)
+	return q.store.Post(ctx, posted...)
 }
 
 // next waits for an answer to one of the requests. The error is

@@ -99,10 +99,13 @@ func (b *Batch) HandOver(ctx context.Context, r *Request) error {
 	return nil
 }
 
-// Reject refuses what the batch has pending and nobody is asked about, with the
-// reason.
-func (b *Batch) Reject(ctx context.Context, why string) {
-	for _, r := range b.Pending() {
+// Reject refuses requests of the batch that nobody is asked about, with the reason; without
+// requests, all that are pending. No person is said to have answered.
+func (b *Batch) Reject(ctx context.Context, why string, requests ...*Request) {
+	if len(requests) == 0 {
+		requests = b.Pending()
+	}
+	for _, r := range requests {
 		e, err := b.find(r.ID)
 		if err != nil || !b.take(e) {
 			continue // somebody answered

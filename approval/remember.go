@@ -79,12 +79,15 @@ func (g *Gate) rulesToSave(ctx context.Context, r *Request, d Decision, effect p
 	all := inForce.Rules.Rules()
 	var fresh []policy.Rule
 	for _, text := range texts {
-		rule, err := policy.ParseRule(text)
+		rule, err := policy.Ground{}.Parse(text) // one that would match nothing is refused
 		if err != nil {
 			return nil, err
 		}
 		if rule.Effect != effect {
 			return nil, fmt.Errorf("%w: the answer is to %s, the rule says %q", ErrInvalidDecision, effect, text)
+		}
+		if !d.Remember.Everywhere {
+			rule.Project = r.Call.Project
 		}
 		if policy.HasRule(all, rule, now) {
 			continue

@@ -46,6 +46,8 @@ type Request struct {
 	YesOrNo bool         `json:"yes_or_no,omitempty"`
 	Trace   policy.Trace `json:"trace"`
 	Created time.Time    `json:"created"`
+	// Origin says where it comes from.
+	Origin Origin `json:"origin,omitzero"`
 
 	view *lazyView
 	done chan struct{}

@@ -200,7 +200,7 @@ func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d
 }
 
 // maxChanges is how often the arguments of one call may be changed: an approver
-// that never stops must not hold the run for ever.
+// that never stops must not hold the run forever.
 const maxChanges = 100
 
 // change drafts an approval with other arguments. The changed call is prepared
@@ -229,6 +229,18 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 	return draft{}, ErrWrongCall
 }
 
+// after is the context in which a call is prepared on top of what the calls before it would leave.
+func (b *Batch) after(ctx context.Context, call string) context.Context {
+	ctx = b.gate.turn(ctx)
+	for _, o := range b.Outcomes() {
+		if o.Call.ID == call {
+			break
+		}
+		b.gate.foresee(ctx, &o)
+	}
+	return ctx
+}
+
 // changed prepares the call of an outcome with other arguments.
 func (b *Batch) changed(ctx context.Context, o Outcome, args []byte) (Outcome, Proposal, error) {
 	original := o.Original
@@ -240,7 +252,7 @@ func (b *Batch) changed(ctx context.Context, o Outcome, args []byte) (Outcome, P
 	if err != nil {
 		return o, Proposal{}, err
 	}
-	call, p, err := b.gate.prepare(ctx, call)
+	call, p, err := b.gate.prepare(b.after(ctx, o.Call.ID), call)
 	if err != nil {
 		return o, p, err
 	}

@@ -71,7 +71,7 @@ func TestDecisionsThatHaveNoEffect(t *testing.T) {
 		"approves and answers":   {both, approval.ErrInvalidDecision},
 		"denies and changes":     {denyAndChange, approval.ErrInvalidDecision},
 		"arguments that are bad": {r.Change([]byte(`{"a":1,"a":2}`), ""), canonical.ErrDuplicateKey},
-		"a dismissal for ever":   {r.Dismiss().ForSession(policy.ReachExact), approval.ErrInvalidDecision},
+		"a dismissal forever":    {r.Dismiss().ForSession(policy.ReachExact), approval.ErrInvalidDecision},
 		"a lifetime below zero": {func() approval.Decision {
 			d := r.Approve("").ForSession(policy.ReachExact)
 			d.Remember.For = -1

@@ -11,9 +11,7 @@ import (
 // Review settles what can be settled without a person and leaves the rest
 // pending. It never waits for anybody, and every call gets an outcome.
 func (g *Gate) Review(ctx context.Context, calls ...policy.Call) *Batch {
-	if t, ok := g.cfg.Preparer.(TurnPreparer); ok {
-		ctx = t.Turn(ctx)
-	}
+	ctx = g.turn(ctx)
 	b := g.newBatch(g.cfg.NewID(), len(calls))
 	drafts := make([]draft, len(calls))
 	seen := make(map[string]bool, len(calls))
@@ -43,6 +41,22 @@ func (g *Gate) Review(ctx context.Context, calls ...policy.Call) *Batch {
 		b.commit(ctx, b.entries[i], d)
 	}
 	return b
+}
+
+// turn is the context in which the calls of one turn are prepared on top of each other.
+func (g *Gate) turn(ctx context.Context) context.Context {
+	if t, ok := g.cfg.Preparer.(TurnPreparer); ok {
+		return t.Turn(ctx)
+	}
+	return ctx
+}
+
+// foresee prepares a call that may yet run, so that those after it are prepared on what it would leave. What comes of
+// that is for its own start to see.
+func (g *Gate) foresee(ctx context.Context, o *Outcome) {
+	if o.State == policy.StatePending || o.Runs() && o.Stage == StageReady {
+		_, _, _ = g.prepare(ctx, o.Call)
+	}
 }
 
 // Look judges a call as Review would, and leaves no trace: nothing is recorded, asked or
@@ -125,6 +139,9 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) d
 	}
 	e.counted = true
 	d.request = g.newRequest(e.batch, &d.outcome, d.proposal, j)
+	if g.cfg.Origin != nil {
+		d.request.Origin = g.cfg.Origin(ctx)
+	}
 	d.outcome.Request, d.outcome.Asked = d.request.ID, d.request.Created
 	return d
 }

@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,10 +47,10 @@ func (b *Batch) MarshalJSON() ([]byte, error) {
 }
 
 // Restore reads a batch that was written with MarshalJSON. What is pending is
-// prepared again: if it is no longer what was shown, it is asked anew, and an
-// answer to the old request has no effect. What a rule allows by now runs only if
-// nobody has answered meanwhile. A call that had started and whose end was not
-// seen is unknown and never repeated.
+// prepared again, on top of what the calls before it would leave: if it is no
+// longer what was shown, it is asked anew, and an answer to the old request has no
+// effect. What a rule allows by now runs only if nobody has answered meanwhile. A
+// call that had started and whose end was not seen is unknown and never repeated.
 func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -72,10 +73,10 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 		s := &in.Entries[i]
 		err := checkSaved(s)
 		if id := s.Outcome.Request; err == nil && id != "" && requests[id] {
-			err = fmt.Errorf("its request %q is there twice", id)
+			err = fmt.Errorf("duplicate request %q", id)
 		}
 		if id := s.Outcome.Call.ID; err == nil && calls[id] && s.Outcome.State != policy.StateInvalid {
-			err = fmt.Errorf("its id %q is there twice", id)
+			err = fmt.Errorf("duplicate id %q", id)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("saved batch: call %d: %w", i+1, err)
@@ -86,8 +87,9 @@ func (g *Gate) Restore(ctx context.Context, data []byte) (*Batch, error) {
 	b := g.newBatch(in.ID, len(in.Entries))
 	b.copied = true
 	drafts := make([]draft, len(in.Entries))
+	turn := g.turn(ctx)
 	for i, s := range in.Entries {
-		drafts[i] = b.restore(ctx, b.entries[i], s)
+		drafts[i] = b.restore(turn, b.entries[i], s)
 	}
 	// From the first commit on others see the batch, so all is ready before.
 	for i, d := range drafts {
@@ -161,10 +163,12 @@ func afterApproval(s Stage) bool {
 // restore drafts what a saved entry is now.
 func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 	e.former = s.Former
+	s.Outcome.Call.Project = cmp.Or(b.gate.cfg.Project, s.Outcome.Call.Project)
 	if s.Outcome.State != policy.StatePending {
 		if s.Outcome.Stage == StageExecuting {
 			s.Outcome.Stage = StageUnknown
 		}
+		b.gate.foresee(ctx, &s.Outcome)
 		return draft{outcome: s.Outcome}
 	}
 	next, old := b.gate.review(ctx, e, s.Outcome), s.Request

@@ -213,7 +213,7 @@ func TestRestoreRefusesTheSameCallOrRequestTwice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Restore(t.Context(), twice); err == nil || !strings.Contains(err.Error(), "twice") {
+	if _, err := f.Restore(t.Context(), twice); err == nil || !strings.Contains(err.Error(), "duplicate") {
 		t.Errorf("restored with %v", err)
 	}
 }

@@ -83,7 +83,7 @@ func (v *Verifier) Next(r Link) error {
 	v.found.Records++
 	switch {
 	case r.Seq <= v.last:
-		v.flaw(r.Seq, FlawInserted, "it stands before the oldest record that is kept, which is %d", v.last+1)
+		v.flaw(r.Seq, FlawInserted, "it is older than the oldest kept record, which is %d", v.last+1)
 		return nil
 	case r.Seq > v.log.Head.Seq && string(v.hash) == string(v.log.Head.Hash[:]):
 		v.flaw(r.Seq, FlawInserted, "the log knows record %d as its last", v.log.Head.Seq)
@@ -125,7 +125,7 @@ func (v *Verifier) broken(r Link) error {
 		return err
 	case follows < 0:
 		v.flaw(r.Seq, FlawRemoved,
-			"the record that it was recorded after is missing or was replaced; record %d stands in its place", v.last)
+			"the record that it was recorded after is missing or was replaced; record %d is in its place", v.last)
 	case follows > r.Seq || v.moved[follows+1]:
 		v.moved[r.Seq] = true
 		v.flaw(r.Seq, FlawReordered, "it was recorded after what is now record %d", follows)

@@ -188,6 +188,9 @@ type Call struct {
 	Session string `json:"session,omitempty"`
 	// Workers is the chain of workers that led to the call, outermost first.
 	Workers []string `json:"workers,omitempty"`
+	// Project is the folder of the project that the call belongs to: rules for another one do not
+	// answer it. An [approval.Gate] that knows its project says so itself.
+	Project string `json:"project,omitempty"`
 }
 
 // Name returns the tool's name, behind that of its connector if it has one.

@@ -2,7 +2,7 @@
 // everything else asks.
 //
 // An [Act] is one thing that a call would do, on a [Target]: a file, a command, a URL, a name. A
-// [Rule] allows or denies acts for ever, a [Grant] for a session. A [Policy] is what is remembered
+// [Rule] allows or denies acts forever, a [Grant] for a session. A [Policy] is what is remembered
 // and configured, and [Policy.Judge] answers a [Question] in this order:
 //
 //  1. what the tool blocks: nobody can approve it

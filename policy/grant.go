@@ -155,6 +155,9 @@ func (a *Act) prefixWords(reach Reach) []Word {
 
 // within reports whether act lies in the folder, prefix or host of a.
 func (a *Act) within(act *Act) bool {
+	if a.Target.hasInput() {
+		return act.Target.Kind == KindText && a.Target.Text == act.Target.Text
+	}
 	if a.Target.Kind != act.Target.Kind || a.Target.To != act.Target.To {
 		return false
 	}

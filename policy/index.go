@@ -13,6 +13,7 @@ import (
 type index struct {
 	rules []compiledRule // the rules of every effect
 	fold  nameFold
+	folds bool    // the texts of targets are filed and looked for without case, too
 	heads []int32 // where a key's chain of links starts, by the key's upper bits
 	shift uint
 	links []link // the link 0 ends every chain
@@ -68,7 +69,7 @@ func newIndex(rules []compiledRule, effect Effect, fold nameFold) index {
 	// With four heads for a rule, most keys that are not there meet an empty one.
 	width := max(8, bits.Len(uint(4*n)))
 	x := index{
-		rules: rules, fold: fold,
+		rules: rules, fold: fold, folds: effect == EffectDeny && foldsCase,
 		heads: make([]int32, 1<<width), shift: uint(64 - width), links: make([]link, 1, n+1),
 	}
 	// From the last to the first, so that chains start with the earliest rule.
@@ -130,10 +131,25 @@ func (x *index) fileTarget(id int32, scope key, p *pattern) {
 	var texts [8]string
 	if p.path != nil {
 		// What stands in the path stands in the text too.
-		x.fileGlob(id, scope, p.path.plainTexts(texts[:0]))
+		x.fileGlob(id, scope, x.spelled(p.path.plainTexts(texts[:0])))
 	} else {
-		x.fileGlob(id, scope, p.text.plainTexts(texts[:0]))
+		x.fileGlob(id, scope, x.spelled(p.text.plainTexts(texts[:0])))
 	}
+}
+
+// spelled are texts of targets as they are filed.
+func (x *index) spelled(texts []string) []string {
+	for i := range texts {
+		texts[i] = x.asFiled(texts[i])
+	}
+	return texts
+}
+
+func (x *index) asFiled(text string) string {
+	if x.folds {
+		return foldWide(text)
+	}
+	return text
 }
 
 // fileGlob files a rule under the gram of its plain texts that has the fewest
@@ -231,18 +247,18 @@ func (f *finder) tryNamed(scope key, name uint64) {
 		}
 	case t.Kind == KindPath:
 		for _, s := range t.Written {
-			f.tryGlobs(scope, s)
+			f.tryGlobs(scope, f.asFiled(s))
 		}
 		for i, s := range t.Resolved {
 			if i >= len(t.Written) || s != t.Written[i] {
-				f.tryGlobs(scope, s)
+				f.tryGlobs(scope, f.asFiled(s))
 			}
 		}
 		for _, s := range t.Also {
-			f.tryGlobs(scope, s)
+			f.tryGlobs(scope, f.asFiled(s))
 		}
 	default:
-		f.tryGlobs(scope, t.Text)
+		f.tryGlobs(scope, f.asFiled(t.Text))
 	}
 }
 
@@ -269,7 +285,7 @@ func (f *finder) tryKey(k key) {
 
 func (f *finder) try(id int32) {
 	c := &f.rules[id]
-	if f.found == MatchYes && id >= f.best || !c.rule.active(f.now) || !c.named(f.connector, f.name) {
+	if f.found == MatchYes && id >= f.best || !c.rule.active(f.now) || !c.rule.HoldsIn(f.call.Project) || !c.named(f.connector, f.name) {
 		return
 	}
 	if m := f.match(c); m > f.found || m != MatchNo && m == f.found && id < f.best {

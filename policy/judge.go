@@ -122,7 +122,7 @@ func (j *judging) judge() Judgement {
 		return Judgement{State: StateBlocked, Why: noActs}
 	}
 	if len(j.acts) > MaxActs {
-		why := fmt.Sprintf("a call may have %d acts at most; this has %d", MaxActs, len(j.acts))
+		why := fmt.Sprintf("a call may have at most %d acts; this one has %d", MaxActs, len(j.acts))
 		j.tracer.call("limit", "blocked", why)
 		return Judgement{State: StateBlocked, Why: why}
 	}
@@ -174,7 +174,7 @@ func (j *judging) blocked() (Judgement, bool) {
 		a := &j.acts[i]
 		j.tracer.act(i, "tool", a.Verdict.String(), a.Why, "")
 		if a.wrongKind() {
-			why := fmt.Sprintf("the tool names %s with a target that is no %s", a.Name, builtinKinds[a.Name])
+			why := fmt.Sprintf("the tool gives %s a target of the wrong kind: it takes %s", a.Name, builtinKinds[a.Name])
 			return Judgement{State: StateBlocked, Act: i + 1, Why: why}, true
 		}
 		if a.Verdict == VerdictAsk || a.Verdict == VerdictFree {
@@ -272,7 +272,7 @@ func (j *judging) remembered() Judgement {
 	first := out.Open[0]
 	why := j.acts[first].Why
 	if why == "" {
-		why = "nothing allows it"
+		why = "no rule allows it"
 	}
 	return Judgement{State: StatePending, Act: first + 1, Why: why, Open: out.Open}
 }
@@ -375,9 +375,10 @@ func (j *judging) mode(open Judgement) Judgement {
 
 // Denies says whether a deny rule, or a denial of the session, meets an act on its own, whatever
 // the tool itself says about the act: what lists, searches, sandboxes and commands with many
-// files ask about each of them. The rule is nil if none decided.
-func (p Policy) Denies(session string, act Act, now time.Time) (Match, *Rule) {
-	call := Call{Tool: act.Name, Connector: act.Connector, Session: session}
+// files ask about each of them. Of the call only its session and project count. The rule is nil
+// if none decided.
+func (p Policy) Denies(call Call, act Act, now time.Time) (Match, *Rule) {
+	call = Call{Tool: act.Name, Connector: act.Connector, Session: call.Session, Project: call.Project}
 	rule, meets := p.deny(&call, &act, now)
 	if _, m := p.Grants.denied(&call, &act, now); m > meets {
 		return m, nil
@@ -447,14 +448,14 @@ func (j *judging) writesFreely(write *Act) bool {
 	call := *j.Call
 	call.Tool, call.Connector, call.Definition = write.Name, "", Digest{}
 	state := alone.Judge(Question{Call: &call, Acts: []Act{*write}, Now: j.Now}).State
-	return state.Runs() || state == StatePending && (j.Rules.allowsBelow(write) || j.Fixed.allowsBelow(write))
+	return state.Runs() || state == StatePending && (j.Rules.allowsBelow(write, j.Call.Project) || j.Fixed.allowsBelow(write, j.Call.Project))
 }
 
 // allowsBelow reports whether an allow is for something in the folder of the act's file.
-func (s *RuleSet) allowsBelow(a *Act) bool {
+func (s *RuleSet) allowsBelow(a *Act, project string) bool {
 	for _, r := range s.Rules() {
 		name, target, _ := strings.Cut(r.Pattern, "(")
-		if r.Effect != EffectAllow || !r.Enabled || name != a.Name {
+		if r.Effect != EffectAllow || !r.Enabled || !r.HoldsIn(project) || name != a.Name {
 			continue
 		}
 		for _, folder := range folders(a.Target.Written) {

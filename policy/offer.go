@@ -167,7 +167,7 @@ func (a *Act) reachable(reach Reach) bool {
 	case ReachTool:
 		return a.Target.Kind != KindWords && !a.ByName
 	case ReachPrefix:
-		return a.Target.Kind == KindPath || a.Target.Kind == KindURL && !a.ByName ||
+		return a.Target.Kind == KindPath || a.Target.Kind == KindURL && !a.ByName || a.Target.hasInput() ||
 			a.Target.Kind == KindWords && a.Prefix > 0
 	}
 	return !hasUnknown(a.Target.Words)
@@ -225,8 +225,14 @@ func (a *Act) reachText(reach Reach) string {
 		}
 		return u.String()
 	}
+	if reach == ReachExact && t.hasInput() {
+		return escapeGlob(t.Text) + ", " + t.To
+	}
 	return escapeGlob(t.Text)
 }
+
+// hasInput reports whether the target is somebody who is handed something.
+func (t *Target) hasInput() bool { return t.Kind == KindText && t.To != "" }
 
 func (t *Target) pathReach(reach Reach) string {
 	if len(t.Written) == 0 {
@@ -239,6 +245,9 @@ func (t *Target) pathReach(reach Reach) string {
 			return ""
 		}
 		text = strings.TrimSuffix(escapeGlob(folder), "/") + "/**"
+	}
+	if strings.HasPrefix(text, "~") || strings.HasPrefix(text, "$") {
+		text = `\` + text // a file of that name, and not the home folder
 	}
 	if t.To != "" {
 		text += ", " + escapeGlob(t.To)

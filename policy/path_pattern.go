@@ -3,11 +3,16 @@ package policy
 import (
 	"errors"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
+
+// foldsCase says that README and readme are one file, as on most file systems of macOS: then a deny
+// of one is a deny of the other. Tests change it.
+var foldsCase = runtime.GOOS == "darwin"
 
 // A pathPattern matches files by ** globs; a backslash escapes. A pattern that
 // ends in a slash means everything below.
@@ -33,6 +38,14 @@ func compilePath(target string, shared bool) (pathPattern, error) {
 	}
 	p.glob = path.Clean(p.glob)
 	return p, checkPathGlob(p.glob)
+}
+
+// reachBelow has the pattern of a deny match everything below the folder that it names: a deny of
+// ~/.ssh is meant for what lies there. A pattern that ends in a wildcard matches as it is written.
+func (p *pathPattern) reachBelow() {
+	if p.glob != "." && p.glob != "/" && !strings.ContainsAny(path.Base(p.glob), "*?[") {
+		p.glob += "/**"
+	}
 }
 
 var errAlternatives = errors.New("too many {} alternatives: write several rules")
@@ -76,9 +89,20 @@ func (p pathPattern) matches(spelling string) bool {
 
 // covers is the match of an allow: it must hold for the file as written and
 // for the one it resolves to, each in any spelling. A path outside the roots,
-// which has only an absolute spelling, is not reached by **/x.
+// which has only an absolute spelling, is not reached by **/x. If both have one name in a root, it
+// is the root itself that was written through a link, and the resolved file decides.
 func (p pathPattern) covers(t *Target) bool {
-	return p.to.match(t.To) && p.namesAny(t.Written) && p.namesAny(t.Resolved)
+	return p.to.match(t.To) && p.namesAny(t.Resolved) && (p.namesAny(t.Written) || t.keepsName())
+}
+
+// keepsName reports whether no link in a root leads from the file as written to another.
+func (t *Target) keepsName() bool {
+	for _, s := range t.Written {
+		if !path.IsAbs(s) && slices.Contains(t.Resolved, s) {
+			return true
+		}
+	}
+	return false
 }
 
 // meets is the match of a deny: one spelling of either is enough.
@@ -89,8 +113,16 @@ func (p pathPattern) meets(t *Target) Match {
 	return MatchNo
 }
 
+// matchesAny is for denies, which fold case where files do.
 func (p pathPattern) matchesAny(spellings []string) bool {
-	return slices.ContainsFunc(spellings, p.matches)
+	if slices.ContainsFunc(spellings, p.matches) {
+		return true
+	}
+	if !foldsCase {
+		return false
+	}
+	folded := pathPattern{glob: foldWide(p.glob)}
+	return slices.ContainsFunc(spellings, func(s string) bool { return folded.matches(foldWide(s)) })
 }
 
 func (p pathPattern) namesAny(spellings []string) bool {

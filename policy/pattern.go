@@ -41,6 +41,7 @@ type pattern struct {
 	path          *pathPattern
 	url           *urlPattern
 	text          glob
+	input         string // what is handed to the named one, as a digest; empty for anything
 }
 
 // nameFold makes names equal that differ in case only. A deny folds the letters
@@ -95,7 +96,7 @@ func compilePattern(scope Scope, text string, fold nameFold) (pattern, error) {
 	if scope == ScopeConnector {
 		p := pattern{connectorOnly: true}
 		if strings.ContainsAny(text, ":()") {
-			return p, errors.New("a rule for a connector takes its name alone; for its tools write CONNECTOR:NAME")
+			return p, errors.New("write only the connector's name; for one of its tools write CONNECTOR:NAME")
 		}
 		var err error
 		p.connector, err = compileName(text, fold)
@@ -113,7 +114,7 @@ func compilePattern(scope Scope, text string, fold nameFold) (pattern, error) {
 		return p, err
 	}
 	if act, _, open := strings.Cut(fold(name), "("); open && (builtinKinds[act] != "" || builtinTools[act]) {
-		return p, fmt.Errorf("a target of %s that is not closed: end it with )", act)
+		return p, fmt.Errorf("the target of %s is not closed: end it with )", act)
 	}
 	if !hasTarget {
 		return p, nil
@@ -152,6 +153,9 @@ func (p *pattern) compileTarget(name, target string) error {
 	if p.anyConnector {
 		p.kind = builtinKinds[literal]
 	}
+	if p.kind == KindText {
+		target, p.input = cutInput(target)
+	}
 	var err error
 	if p.words, err = fitting(compileWords(target)); err != nil && p.kind == KindWords {
 		return unfit(name, target, err)
@@ -166,6 +170,28 @@ func (p *pattern) compileTarget(name, target string) error {
 		return unfit(name, target, err)
 	}
 	return nil
+}
+
+// cutInput takes the digest of an input off a target: NAME, DIGEST.
+func cutInput(target string) (name, input string) {
+	name, input, ok := cutLast(target, ", ")
+	if new(Digest).UnmarshalText([]byte(input)) != nil || !ok {
+		return target, ""
+	}
+	return name, input
+}
+
+// coversText reports whether an allow covers a plain name. A wildcard stands for no control
+// character: a name that has one is not what it looks like.
+func (p *pattern) coversText(t *Target) bool {
+	if _, literal := p.text.literal(); !literal && strings.ContainsFunc(t.Text, unicode.IsControl) {
+		return false
+	}
+	return p.meetsText(t)
+}
+
+func (p *pattern) meetsText(t *Target) bool {
+	return p.text.match(t.Text) && (p.input == "" || p.input == t.To)
 }
 
 // fitting keeps what was compiled; nil if it could not be.
@@ -212,7 +238,7 @@ func (p *pattern) covers(act *Act, byName bool) bool {
 	case KindURL:
 		return p.url != nil && p.url.covers(t)
 	case KindText, KindArguments:
-		return p.text.match(t.Text)
+		return p.coversText(t)
 	}
 	return false
 }
@@ -243,7 +269,7 @@ func (p *pattern) targetMeets(t *Target) Match {
 			return p.url.meets(t)
 		}
 	case KindText, KindArguments:
-		if p.text.match(t.Text) {
+		if p.meetsText(t) {
 			return MatchYes
 		}
 	}
@@ -264,7 +290,7 @@ func CompileName(effect Effect, pattern string) (NamePattern, error) {
 		return NamePattern{}, err
 	}
 	if p.hasTarget {
-		return NamePattern{}, r.fault(ErrMalformedRule, "a target is not taken here")
+		return NamePattern{}, r.fault(ErrMalformedRule, "leave out the target: only the name of a tool is allowed here")
 	}
 	return NamePattern{compiledRule{rule: r, pattern: p}}, nil
 }

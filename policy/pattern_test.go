@@ -1,6 +1,9 @@
 package policy
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTextAndArgumentTargets(t *testing.T) {
 	digest := ArgumentsTarget([]byte(`{"a":1}`))
@@ -95,5 +98,54 @@ func TestNamePattern(t *testing.T) {
 	}
 	if (NamePattern{}).Match("", "") {
 		t.Error("the zero NamePattern matches")
+	}
+}
+
+// A wildcard of an allow stands for no control character; a deny is not evaded by one.
+func TestWildcardsAndControlCharacters(t *testing.T) {
+	for _, name := range []string{"bob\nalice", "bob\x1b[2K", "bob\u0085", "bob\x7f", "b\x00b"} {
+		act := Act{Name: ActWorkerCall, Target: TextTarget(name)}
+		for _, pattern := range []string{"worker_call(b*)", "worker_call(*b*)", "worker_call(b?b*)", "worker_call([a-c]*)"} {
+			if allows(t, pattern, act) {
+				t.Errorf("allow %s covers %q", pattern, name)
+			}
+		}
+		if denies(t, "worker_call(b*)", act) != MatchYes {
+			t.Errorf("deny worker_call(b*) does not meet %q", name)
+		}
+	}
+}
+
+// "Exactly this" for a worker is for its input too; the next reach is the worker with any input.
+func TestExactlyThisWorkerIsForTheInput(t *testing.T) {
+	call := func(worker, input string) Act {
+		return Act{Name: ActWorkerCall, Verdict: VerdictAsk, Known: true,
+			Target: TextTarget(worker).SharedWith(DigestOf([]byte(input)).String())}
+	}
+	one := call("scribe", "one")
+	offers := offersFor(one)
+	if len(offers) != 3 || offers[0].Reach != ReachExact || offers[1].Reach != ReachPrefix || offers[2].Reach != ReachTool {
+		t.Fatalf("offers %+v", offers)
+	}
+	for i, c := range []struct{ same, otherInput, otherWorker bool }{{true, false, false}, {true, true, false}, {true, true, true}} {
+		pattern, _ := strings.CutPrefix(offers[i].Allow[0], "allow ")
+		grant := NewGrantSet([]Grant{{Effect: EffectAllow, Act: one, Reach: offers[i].Reach}})
+		for _, tt := range []struct {
+			act  Act
+			want bool
+		}{{one, c.same}, {call("scribe", "two"), c.otherInput}, {call("clerk", "one"), c.otherWorker}} {
+			if got := allows(t, pattern, tt.act); got != tt.want {
+				t.Errorf("allow %s on %s: %v", pattern, tt.act, got)
+			}
+			if got := denies(t, pattern, tt.act) == MatchYes; got != tt.want {
+				t.Errorf("deny %s on %s: %v", pattern, tt.act, got)
+			}
+			if got := grant.allowed(&Call{Tool: ActWorkerCall}, &tt.act, 0, testNow) != nil; got != tt.want {
+				t.Errorf("grant %s on %s: %v", offers[i].Reach, tt.act, got)
+			}
+		}
+	}
+	if !allows(t, "worker_call(scr*)", one) || allows(t, "worker_call(scr*, more)", one) {
+		t.Error("a pattern for the worker alone covers any input, and a comma is part of a name")
 	}
 }

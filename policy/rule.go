@@ -3,6 +3,7 @@ package policy
 import (
 	"errors"
 	"fmt"
+	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,9 +36,12 @@ type Rule struct {
 	// Pattern is NAME, CONNECTOR:NAME, NAME(TARGET) or CONNECTOR:NAME(TARGET);
 	// with ScopeConnector the connector's name. Names and connectors are globs
 	// (* ? [a-z]) without case.
-	Pattern string    `json:"pattern"`
-	Effect  Effect    `json:"type"`
-	Scope   Scope     `json:"scope"`
+	Pattern string `json:"pattern"`
+	Effect  Effect `json:"type"`
+	Scope   Scope  `json:"scope"`
+	// Project is the folder of the project whose calls the rule answers, as an absolute path with
+	// symbolic links resolved. Empty means everywhere.
+	Project string    `json:"project,omitempty"`
 	Created time.Time `json:"created,omitzero"`
 	Enabled bool      `json:"enabled"`
 	// Expires is when the rule ends to hold; zero means never.
@@ -60,6 +64,15 @@ type Rule struct {
 // The rule is enabled and has neither id nor time. The error, if any, is a
 // [*RuleError].
 func ParseRule(text string) (Rule, error) {
+	rule := readRule(text)
+	if err := rule.Validate(); err != nil {
+		return Rule{}, err
+	}
+	return rule, nil
+}
+
+// readRule takes the text of a rule apart.
+func readRule(text string) Rule {
 	effect, rest, _ := strings.Cut(strings.TrimSpace(text), " ")
 	rule := Rule{Effect: Effect(strings.ToLower(effect)), Scope: ScopeTool, Enabled: true}
 	rest = strings.TrimSpace(rest)
@@ -67,10 +80,7 @@ func ParseRule(text string) (Rule, error) {
 		rule.Scope, rest = ScopeConnector, strings.TrimSpace(after)
 	}
 	rule.Pattern = rest
-	if err := rule.Validate(); err != nil {
-		return Rule{}, err
-	}
-	return rule, nil
+	return rule
 }
 
 // String returns the text form.
@@ -94,13 +104,16 @@ func (r Rule) compile() (pattern, error) {
 		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("it starts with %q; write allow or deny", string(r.Effect)))
 	}
 	if r.Scope != ScopeTool && r.Scope != ScopeConnector {
-		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("unknown scope %q; it is tool or connector", string(r.Scope)))
+		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("unknown scope %q: use tool or connector", string(r.Scope)))
 	}
 	if strings.TrimSpace(r.Pattern) == "" {
 		return pattern{}, r.fault(ErrEmptyPattern, "write the name of a tool after "+string(r.Effect))
 	}
 	if r.Pattern != strings.TrimSpace(r.Pattern) || strings.ContainsAny(r.Pattern, "\x00\r\n") || !utf8.ValidString(r.Pattern) {
 		return pattern{}, r.fault(ErrMalformedRule, "white space around the pattern, a control character in it, or text that is not UTF-8")
+	}
+	if !validProject(r.Project) {
+		return pattern{}, r.fault(ErrMalformedRule, fmt.Sprintf("invalid project folder %q: write an absolute path", r.Project))
 	}
 	p, err := compilePattern(r.Scope, r.Pattern, r.fold())
 	switch {
@@ -109,10 +122,48 @@ func (r Rule) compile() (pattern, error) {
 	case err != nil:
 		return p, r.fault(ErrMalformedRule, err.Error())
 	}
+	if r.Effect == EffectDeny && p.path != nil {
+		p.path.reachBelow()
+	}
 	if r.Effect == EffectExcept && p.words != nil && !strings.HasSuffix(r.Pattern, " *)") {
 		p.words.exact = len(p.words.words) > 0
 	}
 	return p, nil
+}
+
+// validProject takes folders as [Call.Project] has them. A project that cannot be named in one line
+// of text has no rules of its own.
+func validProject(folder string) bool {
+	return folder == "" || path.IsAbs(folder) && path.Clean(folder) == folder &&
+		!strings.ContainsAny(folder, "\x00\r\n") && utf8.ValidString(folder)
+}
+
+// HoldsIn reports whether the rule is for calls of a project: one for everywhere is.
+func (r *Rule) HoldsIn(project string) bool { return r.Project == "" || r.Project == project }
+
+// Everywhere is the scope of a rule without a project, for a person.
+const Everywhere = "everywhere"
+
+// Where is the scope of the rule for a person: "everywhere", or "in" and the folder of its project.
+func (r Rule) Where() string { return Where(r.Project) }
+
+// Where is the scope of rules for a project, for a person.
+func Where(project string) string {
+	if project == "" {
+		return Everywhere
+	}
+	return "in " + project
+}
+
+// RulesIn returns the rules that are for calls of a project.
+func RulesIn(rules []Rule, project string) []Rule {
+	var out []Rule
+	for i := range rules {
+		if rules[i].HoldsIn(project) {
+			out = append(out, rules[i])
+		}
+	}
+	return out
 }
 
 func (r Rule) fold() nameFold {
@@ -127,29 +178,33 @@ func (r *Rule) active(now time.Time) bool {
 	return r.Enabled && (r.Expires.IsZero() || now.Before(r.Expires))
 }
 
-// key is what two rules may not share: the scope, the names without case, and
-// the target, whatever the effect.
+// key is what two rules of a project may not share: the effect, the scope, the names without
+// case, and the target.
 func (r Rule) key() string {
 	if r.Scope == ScopeConnector {
-		return "connector " + foldWide(r.Pattern)
+		return string(r.Effect) + " connector " + foldWide(r.Pattern)
 	}
 	head := beforeTarget(r.Pattern)
-	return "tool " + foldWide(head) + r.Pattern[len(head):]
+	return string(r.Effect) + " tool " + foldWide(head) + r.Pattern[len(head):]
 }
 
 // Same reports whether another rule says the same under the same id. When it was
 // made, and where it comes from, do not count.
 func (r Rule) Same(other Rule) bool {
 	return r.ID == other.ID && r.Pattern == other.Pattern && r.Effect == other.Effect && r.Scope == other.Scope &&
-		r.Enabled == other.Enabled && r.Because == other.Because && r.Note == other.Note && r.Expires.Equal(other.Expires)
+		r.Project == other.Project && r.Enabled == other.Enabled && r.Because == other.Because && r.Note == other.Note && r.Expires.Equal(other.Expires)
 }
 
-// Origin returns the rule with where it comes from, for a reason.
+// Origin returns the rule with where it comes from, for a reason. The model is told reasons, so
+// that the folder of a project is not named.
 func (r *Rule) Origin() string {
-	if r.Source == "" {
-		return "rule " + r.String()
+	switch {
+	case r.Source != "":
+		return "rule " + r.String() + " at " + r.Source
+	case r.Project != "":
+		return "rule " + r.String() + " of this project"
 	}
-	return "rule " + r.String() + " at " + r.Source
+	return "rule " + r.String()
 }
 
 // Why a rule was refused; match with [errors.Is].

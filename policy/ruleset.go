@@ -65,7 +65,7 @@ func (s *RuleSet) denied(call *Call, act *Act, now time.Time) (*Rule, Match) {
 	}
 	if meets == MatchNo && act.Opaque {
 		for _, r := range s.own {
-			if r.active(now) {
+			if r.active(now) && r.HoldsIn(call.Project) {
 				return r, MatchPossibly
 			}
 		}
@@ -159,10 +159,10 @@ func sourceFile(source string) string {
 
 func programOf(word string) string { return path.Base(word) }
 
-// HasRule reports whether the same rule is there and holds.
+// HasRule reports whether the same rule is there and holds, for its project or everywhere.
 func HasRule(rules []Rule, r Rule, now time.Time) bool {
 	return slices.ContainsFunc(rules, func(there Rule) bool {
-		return there.key() == r.key() && there.Effect == r.Effect && there.active(now) && there.Expires.IsZero()
+		return there.key() == r.key() && there.HoldsIn(r.Project) && there.active(now) && there.Expires.IsZero()
 	})
 }
 
@@ -173,21 +173,21 @@ func CheckNewRule(rules []Rule, r Rule, limit int) error {
 		return err
 	}
 	if r.Effect == EffectExcept {
-		return r.fault(ErrMalformedRule, "an exception belongs to the file that denies")
+		return r.fault(ErrMalformedRule, "an exception belongs to the policy file that denies")
 	}
 	key := r.key()
 	for i := range rules {
 		if end := rules[i].Expires; !end.IsZero() && !r.Created.Before(end) && rules[i].ID != r.ID {
 			continue // it has ended before this one begins
 		}
-		if rules[i].key() == key || r.ID != "" && rules[i].ID == r.ID {
+		if rules[i].key() == key && rules[i].Project == r.Project || r.ID != "" && rules[i].ID == r.ID {
 			there := rules[i]
 			return &RuleError{Err: ErrDuplicateRule, Rule: r.String(), Existing: &there,
-				Detail: fmt.Sprintf("%s is there already as %s; remove or change that one", there.ID, there)}
+				Detail: fmt.Sprintf("%s already says %s %s; remove or change that one", there.ID, there, there.Where())}
 		}
 	}
 	if len(rules) >= limit {
-		return r.fault(ErrRuleLimit, fmt.Sprintf("%d rules are kept at most; remove one first", limit))
+		return r.fault(ErrRuleLimit, fmt.Sprintf("at most %d rules can be saved; remove one first", limit))
 	}
 	return nil
 }

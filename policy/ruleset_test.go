@@ -25,6 +25,8 @@ func TestRulesThatDoNotHoldDoNothing(t *testing.T) {
 		"expires later":   {func(r *Rule) { r.Expires = testNow.Add(time.Nanosecond) }, true},
 		"expires now":     {func(r *Rule) { r.Expires = testNow }, false},
 		"expired earlier": {func(r *Rule) { r.Expires = testNow.Add(-time.Hour) }, false},
+		// The call of the test has no project.
+		"of a project": {func(r *Rule) { r.Project = "/work/shop" }, false},
 	} {
 		for _, text := range []string{"send", "send(x)", "s*"} {
 			allow, deny := mustRule(t, "allow "+text), mustRule(t, "deny "+text)

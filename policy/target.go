@@ -47,7 +47,7 @@ type Target struct {
 	Text string `json:"text,omitempty"`
 	// To is who receives the file of a share_file act.
 	To string `json:"to,omitempty"`
-	// Unknown says that it cannot be told what will be acted on. No allow with
+	// Unknown says that it is unknown what will be acted on. No allow with
 	// a target covers such an act, and every deny of its name may be met.
 	Unknown bool `json:"unknown,omitempty"`
 }
@@ -141,14 +141,14 @@ func ArgumentsTarget(text []byte) Target {
 func URLTarget(method, rawURL string) (Target, error) {
 	method = strings.ToUpper(cmp.Or(method, "GET"))
 	if !validMethod(method) {
-		return Target{}, fmt.Errorf("method %q: letters are needed", method)
+		return Target{}, fmt.Errorf("invalid method %q: use letters only", method)
 	}
 	u, err := url.Parse(rawURL)
 	if err != nil {
 		return Target{}, fmt.Errorf("URL: %w", err)
 	}
 	if u.Scheme == "" || u.Hostname() == "" || u.Opaque != "" {
-		return Target{}, fmt.Errorf("URL %q: a scheme and a host are needed", u.Redacted())
+		return Target{}, fmt.Errorf("URL %q needs a scheme and a host", u.Redacted())
 	}
 	parts := URLParts{
 		Method: method,
@@ -159,7 +159,7 @@ func URLTarget(method, rawURL string) (Target, error) {
 		Query:  u.RawQuery,
 	}
 	if !validHost(parts.Host) {
-		return Target{}, fmt.Errorf("URL %q: a host of letters, digits, dots and hyphens is needed; write others as xn--", u.Redacted())
+		return Target{}, fmt.Errorf("invalid host in URL %q: use letters, digits, dots and hyphens; write other letters as xn--", u.Redacted())
 	}
 	if parts.Port == "" {
 		parts.Port = defaultPort(parts.Scheme)

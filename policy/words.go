@@ -289,7 +289,7 @@ func joinWords(words []Word) string {
 }
 
 func quoteWord(word string) string {
-	if word != "" && !strings.ContainsAny(word, " \t\n'\"\\;|&<>()$`*=") {
+	if word != "" && word[0] != '~' && !strings.ContainsAny(word, " \t\n'\"\\;|&<>()$`*=") {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -223,10 +223,14 @@ func oldHeader(name string) string { return "--- " + headerName("a/", name) + "\
 func newHeader(name string) string { return "+++ " + headerName("b/", name) + "\n" }
 
 // headerName returns a name as git writes it: below a/ or b/, in quotes if it
-// could be read as something else, and with a tab after one that has spaces.
+// could be read as something else, and with a tab after one that has spaces. A
+// full path stays as it is.
 func headerName(prefix, name string) string {
 	if name == "" {
 		return noFile
+	}
+	if isFullPath(name) {
+		prefix = ""
 	}
 	text := prefix + name
 	if strings.ContainsFunc(name, isQuoted) {
@@ -237,6 +241,9 @@ func headerName(prefix, name string) string {
 	}
 	return text
 }
+
+// isFullPath reports whether a name is written without a/ or b/: it says where the file is.
+func isFullPath(name string) bool { return strings.HasPrefix(name, "/") && name != noFile }
 
 // isQuoted reports whether a name with r in it is written in quotes.
 func isQuoted(r rune) bool { return r < ' ' || r == 0x7f || r == '"' || r == '\\' }
@@ -272,8 +279,11 @@ func parseName(prefix, text string) (string, error) {
 		}
 		text = unquoted
 	}
+	if isFullPath(text) {
+		return text, nil
+	}
 	name, ok := strings.CutPrefix(text, prefix)
-	if !ok || name == "" {
+	if !ok || name == "" || isFullPath(name) {
 		return "", fmt.Errorf("want %s or a name after %q", noFile, prefix)
 	}
 	return name, nil

@@ -82,6 +82,20 @@ func TestDiffStats(t *testing.T) {
 	}
 }
 
+// A file that is named by its full path has that path in the header.
+func TestDiffHeaderOfAFullPath(t *testing.T) {
+	for name, want := range map[string]string{
+		"/tmp/a b": "--- /tmp/a b\t\n+++ /tmp/a b\t\n", "/dev/null": "--- a//dev/null\n+++ b//dev/null\n", "a": "--- a/a\n+++ b/a\n",
+	} {
+		if got := DiffLines(Side{name, "a\n"}, Side{name, "b\n"}, 0).String(); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+	if _, err := ParseDiff("--- a//tmp/x\n+++ b//tmp/x\n@@ -1 +1 @@\n-a\n+b\n"); err == nil {
+		t.Error("a header that is never written is read")
+	}
+}
+
 func TestDiffView(t *testing.T) {
 	a, b := sides("a\nb\n", "a\nc\nd\n")
 	v := DiffView(a, b)

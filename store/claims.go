@@ -41,7 +41,7 @@ func (t *txn) readClaims() ([]claimRow, error) {
 		return scan(&r.n, &r.batch, &r.call, &r.fingerprint, &r.state, &r.at)
 	}, "SELECT "+claimColumns+" FROM claims ORDER BY n")
 	if err == nil && string(sumClaims(rows)) != string(t.head.claimsSum) {
-		err = damage("its claims are not those that were written")
+		err = damage("its claims were changed outside of assent")
 	}
 	return rows, err
 }

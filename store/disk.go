@@ -94,7 +94,7 @@ func (d *disk) sync(want int64) error {
 	}
 	if err != nil {
 		// The kernel may have dropped what it could not write: no later success counts.
-		failed := &Error{Path: d.log, Kind: ErrUnwritable, Err: err, Do: "look at the disk, and start again"}
+		failed := &Error{Path: d.log, Kind: ErrUnwritable, Err: err, Do: "check the disk, then start again"}
 		d.failed.Store(failed)
 		return failed
 	}
@@ -132,6 +132,9 @@ func (d *disk) close() error {
 // write-ahead log that was cut for a shorter one, and would go back in time
 // without a word: a rule that was removed would hold again. The mark notices.
 type mark struct{ path string }
+
+// markSuffix is how its name goes on from that of the store.
+const markSuffix = "-mark"
 
 // read returns how many changes the store must have; 0 if there is no mark.
 func (m mark) read() (int64, error) {

@@ -32,7 +32,7 @@
 // that the death of the process cannot lose it; if a person's yes started the call,
 // when it is on the disk, otherwise that follows within 100 ms. Each event carries
 // the hash of the one before. [Store.Verify] names what was changed, removed,
-// inserted or moved. Who can write the file can also write a whole new log; against
+// inserted or moved. Anyone who can write the file can also write a whole new log; against
 // that, keep what [Store.Seal] returns elsewhere. [Store.Retain] removes what is too
 // old and leaves a note that the rest can be verified from.
 //

@@ -88,7 +88,7 @@ func (s *Store) held(err error) error {
 // What can be done about a store that is held, or that cannot be written.
 const (
 	waitOrFind   = "try again; if it stays so, find the process that has the file open"
-	makeWritable = "see to it that you own the file and its folder and that they can be written"
+	makeWritable = "make sure that you own the file and its folder and can write to them"
 )
 
 // fault translates an error of the database, once, at the border. The words of
@@ -116,14 +116,14 @@ func (s *Store) sqliteFault(err *sqlite.Error) error {
 	case codePerm, codeReadOnly, codeCantOpen:
 		e.Kind, e.Do = ErrUnwritable, makeWritable
 	case codeFull:
-		e.Kind, e.Do = ErrUnwritable, "make room on the disk"
+		e.Kind, e.Do = ErrUnwritable, "free some disk space"
 	case codeError, codeCorrupt, codeConstraint, codeMismatch, codeNotADB:
 		return s.damaged(err) // our statements are fixed: if one does not fit, the file is not what we made
 	case codeIO:
 		if err.Code() == codeIOShortRead {
 			return s.damaged(err)
 		}
-		e.Kind, e.Do = ErrUnwritable, "make room on the disk, and look at the system's log for errors of the disk"
+		e.Kind, e.Do = ErrUnwritable, "free some disk space, and check the system log for disk errors"
 	}
 	return e
 }

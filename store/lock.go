@@ -13,7 +13,7 @@ import (
 
 // A writeLock is taken by one process after another that wants to write. SQLite's own
 // lock is asked for again and again, with pauses; where many write, some would
-// wait for ever. The system's lock on a file of its own is handed on at once.
+// wait forever. The system's lock on a file of its own is handed on at once.
 //
 // The file holds a count of the writes: see [commitCount].
 type writeLock struct {
@@ -30,7 +30,7 @@ type writeLock struct {
 
 var errNoTurn = errors.New("another process has been writing")
 
-// take waits for the lock, not for ever. Give gives it on.
+// take waits for the lock, not forever. Give gives it on.
 func (t *writeLock) take() (give func(), err error) {
 	t.mu.Lock()
 	if err = t.acquire(); err != nil {

@@ -95,6 +95,18 @@ var (
 	_ approval.DetailRecorder = (*Store)(nil)
 )
 
+// Made reports whether a store was ever made in a folder. One whose file is gone has left its mark, and
+// [Open] says so: nobody may take it for one that never was.
+func Made(folder string) bool {
+	path := filepath.Join(folder, FileName)
+	for _, name := range []string{path, path + markSuffix} {
+		if _, err := os.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
+}
+
 // Open opens the store in a folder, and makes both if they are not there, for
 // this user alone. Errors are of type [*Error] where the store itself is wrong.
 func Open(ctx context.Context, folder string, opt Options) (*Store, error) {
@@ -108,7 +120,7 @@ func openWith(ctx context.Context, folder string, opt Options, known schema) (*S
 	}
 	path := filepath.Join(folder, FileName)
 	s := &Store{
-		path: path, opt: opt.withDefaults(), schema: known, mark: mark{path + "-mark"},
+		path: path, opt: opt.withDefaults(), schema: known, mark: mark{path + markSuffix},
 		writing: make(chan struct{}, 1), grants: map[string]cached[sessionGrants]{},
 	}
 	s.disk.log = path + logSuffix

@@ -44,7 +44,7 @@ func readPreferences(ctx context.Context, q querier) ([]preference, error) {
 func checkPreferences(ctx context.Context, q querier, h head) ([]preference, error) {
 	all, err := readPreferences(ctx, q)
 	if err == nil && string(sumPreferences(all)) != string(h.prefsSum) {
-		err = damage("its preferences are not those that were written")
+		err = damage("its preferences were changed outside of assent")
 	}
 	return all, err
 }

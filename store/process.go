@@ -4,6 +4,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/store/sessions"
 )
 
@@ -19,6 +20,9 @@ var thisProcess = sync.OnceValue(func() sessions.Process {
 	pid := os.Getpid()
 	return sessions.Process{Host: host(), ID: pid, Started: started(pid)}
 })
+
+// Owner implements [approval.OwnerStore].
+func (s *Store) Owner() approval.Process { return approval.Process(ThisProcess()) }
 
 // processAlive reports whether a process is there. Of another machine that
 // cannot be told, so it counts as alive.

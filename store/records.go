@@ -206,7 +206,7 @@ func exporter(w io.Writer, format Format) (write func(approval.Record) error, fl
 		flush = func() error { c.Flush(); return c.Error() }
 		return func(r approval.Record) error { return c.Write(csvRow(&r)) }, flush, c.Write(csvHeader)
 	}
-	return nil, nil, fmt.Errorf("unknown format %q: it is jsonl or csv", format)
+	return nil, nil, fmt.Errorf("unknown format %q: use jsonl or csv", format)
 }
 
 var csvHeader = []string{

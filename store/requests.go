@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 // The states of a request: it waits; it has an answer, which whoever posted it is
@@ -71,7 +72,7 @@ func (s *Store) readOpen(ctx context.Context, q querier, session string) ([]requ
 		return nil, err
 	}
 	if int64(len(rows)) != h.open {
-		return nil, damage("%d open requests are there of %d", len(rows), h.open)
+		return nil, damage("%d of %d open requests are there", len(rows), h.open)
 	}
 	return slices.DeleteFunc(rows, func(r requestRow) bool { return session != "" && r.session != session }), nil
 }
@@ -193,9 +194,41 @@ func (s *Store) Open(ctx context.Context, session string) (out []approval.Posted
 			}
 			out = append(out, p)
 		}
-		return nil
+		if len(out) > 0 {
+			out, err = s.awaited(ctx, q, out)
+		}
+		return err
 	})
 	return out, err
+}
+
+// awaited leaves out what nobody can wait for any more: nothing in the store changes when a process
+// is killed, until somebody cleans up.
+func (s *Store) awaited(ctx context.Context, q querier, open []approval.Posted) ([]approval.Posted, error) {
+	all, err := readSessions(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	h, err := s.currentHead(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	now := s.latest(h)
+	known := map[string]sessions.Session{}
+	for _, session := range all {
+		known[session.ID] = session
+	}
+	return slices.DeleteFunc(open, func(p approval.Posted) bool {
+		session, begun := known[p.Request.Call.Session]
+		return begun && s.stale(session, now) || s.orphan(p.Request)
+	}), nil
+}
+
+// orphan reports whether a request was posted by a process that is gone and would wait for the
+// answer.
+func (s *Store) orphan(r *approval.Request) bool {
+	owner := sessions.Process(r.Origin.Process)
+	return owner != sessions.Process{} && !s.opt.Alive(owner)
 }
 
 // posted returns the row with the decision that belongs to it.

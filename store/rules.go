@@ -37,7 +37,7 @@ func readRules(ctx context.Context, q querier, h head) ([]ruleRow, error) {
 		return nil
 	}, "SELECT n, body FROM rules ORDER BY n")
 	if err == nil && string(sumRules(rows)) != string(h.rulesSum) {
-		err = damage("its rules are not those that were written")
+		err = damage("its rules were changed outside of assent")
 	}
 	return rows, err
 }
@@ -123,7 +123,7 @@ func (s *Store) EnableRule(ctx context.Context, id string, on bool) error {
 }
 
 // ErrRulesChanged says that the rules are not what somebody believed.
-var ErrRulesChanged = errors.New("the rules were changed by somebody else meanwhile")
+var ErrRulesChanged = errors.New("another process changed the rules in the meantime")
 
 // ReplaceRules puts after in the place of before, which must be what is kept, else
 // it is [ErrRulesChanged]. Each rule is checked against those before it.

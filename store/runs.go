@@ -92,7 +92,7 @@ func (s *Store) readRuns(ctx context.Context, q querier) (out []sessions.SavedRu
 		out[i].Data = nil
 	}
 	if err == nil && int64(len(out)) != h.runs {
-		err = damage("%d runs are there of %d", len(out), h.runs)
+		err = damage("%d of %d runs are there", len(out), h.runs)
 	}
 	return out, err
 }

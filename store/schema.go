@@ -247,7 +247,7 @@ func (s *Store) fileVersion(ctx context.Context, c querier) (app, version int64,
 	}
 	err = c.QueryRowContext(ctx, "PRAGMA application_id").Scan(&app)
 	if err == nil && version != 0 && app != applicationID {
-		err = damage("it says that it is no store of assent")
+		err = damage("it is not a store of assent")
 	}
 	return app, version, err
 }
@@ -264,10 +264,10 @@ func (s *Store) refuseForeign(ctx context.Context, c querier, app int64) error {
 		return err
 	}
 	if tables > 0 || app != 0 {
-		return damage("it has tables and no version: it is no store of assent, or has lost its first page")
+		return damage("it has tables but no version: it is not a store of assent, or its first page is lost")
 	}
 	if seen, err := s.mark.read(); err != nil || seen > 0 {
-		return damage("it is empty, and was not")
+		return damage("it is empty, but it had content before")
 	}
 	return nil
 }

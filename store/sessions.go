@@ -143,6 +143,27 @@ func (t *txn) dismiss(where string, args ...any) error {
 	return nil
 }
 
+// dismissOrphans ends the open requests of processes that are gone and would wait for the answer.
+func (t *txn) dismissOrphans() error {
+	open, err := readRequests(t.ctx, t.conn, "state = 'open'")
+	if err != nil {
+		return err
+	}
+	for i := range open {
+		r, err := open[i].request()
+		if err != nil {
+			return err
+		}
+		if !t.s.orphan(r) {
+			continue
+		}
+		if err := t.finish(&open[i], approval.Settlement{State: policy.StateDismissed, At: t.now}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Sessions implements [sessions.Store].
 func (s *Store) Sessions(ctx context.Context) (out []sessions.Session, err error) {
 	err = s.read(ctx, func(q querier) error {
@@ -188,6 +209,9 @@ func (s *Store) CleanSessions(ctx context.Context) (ended []sessions.Session, er
 				return err
 			}
 			ended = append(ended, session)
+		}
+		if err := t.dismissOrphans(); err != nil {
+			return err
 		}
 		// What was posted for a session that nobody began ends as if it were idle.
 		return t.dismiss("state = 'open' AND created < ? AND session NOT IN (SELECT id FROM sessions)",

@@ -2,11 +2,13 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/reexec"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/store/sessions"
 )
@@ -52,6 +54,52 @@ func TestOrphansAreDismissed(t *testing.T) {
 	if err := s.Answer(t.Context(), r.Approve("")); !errors.Is(err, approval.ErrSettled) {
 		t.Errorf("answering it: %v, want ErrSettled", err)
 	}
+}
+
+// What a process would wait for that is gone is not open any more, at once and without anybody who
+// cleans up, even if its session lives on.
+func TestWhatAKilledProcessAskedIsNotOpen(t *testing.T) {
+	gone := sessions.Process{Host: "here", ID: 7, Started: "long ago"}
+	alive := true
+	s := openStore(t, t.TempDir(), store.Options{Alive: func(p sessions.Process) bool { return p != gone || alive }})
+	for _, session := range []sessions.Session{{ID: "hook", Kind: sessions.KindHook}, {ID: "run", Kind: sessions.KindRun, Owner: gone}} {
+		if err := s.BeginSession(t.Context(), session); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ofHook, ofRun := approvaltest.Requests(t, 2, "hook"), approvaltest.Requests(t, 1, "run")
+	ofHook[0].Origin.Process = approval.Process(gone)
+	ofHook[1].ID, ofRun[0].ID = "put aside", "of the run"
+	if err := s.Post(t.Context(), append(ofHook, ofRun...)...); err != nil {
+		t.Fatal(err)
+	}
+	open := func(want ...string) {
+		t.Helper()
+		all, err := s.Open(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, p := range all {
+			got = append(got, p.Request.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("open are %q, want %q", got, want)
+		}
+	}
+	open(ofHook[0].ID, "put aside", "of the run")
+	alive = false
+	open("put aside")
+	if p, err := s.Posted(t.Context(), ofHook[0].ID); err != nil || p.Settled != nil {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if _, err := s.CleanSessions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := s.Posted(t.Context(), ofHook[0].ID); err != nil || p.Settled == nil || p.Settled.State != policy.StateDismissed {
+		t.Errorf("%+v, %v", p, err)
+	}
+	open("put aside")
 }
 
 // TestAClockThatWasAheadCanBeForgotten sets the clock years ahead for a moment.

@@ -49,6 +49,30 @@ func shortActRows(r *approval.Request, n int) []line {
 	return listed(texts, n)
 }
 
+// openRows lists the acts that need an answer, each within a few rows, and says whether one was
+// cut. The act of a request that has only that one is its summary, unless that is cut.
+func openRows(r *approval.Request, n int, always bool) (rows []line, cut bool) {
+	if len(r.Acts) < 2 && !always {
+		return nil, false
+	}
+	all := actTexts(r)
+	for _, i := range r.Open {
+		t := all[i]
+		if openWhy(r, i) == r.Why {
+			t.verdict = t.verdict[:1]
+		}
+		if t.act.width()+2+t.verdict.width() <= n {
+			rows = append(rows, slices.Concat(t.act, text("  "), t.verdict))
+			continue
+		}
+		below := text(t.indent + "    ")
+		act, short := clipped(wrap(t.act, n, below), maxAct, n)
+		rows = slices.Concat(rows, act, wrap(slices.Concat(below, t.verdict), n, below))
+		cut = cut || short
+	}
+	return rows, cut
+}
+
 func actTexts(r *approval.Request) []actText {
 	texts := make([]actText, len(r.Acts))
 	for i := range r.Acts {
@@ -137,7 +161,7 @@ func openWhy(r *approval.Request, i int) string {
 	case a.Why != "":
 		return a.Why
 	}
-	return "nothing allows it"
+	return "no rule allows it"
 }
 
 // traced returns what was behind a finding about act i on the way to the question, or "".

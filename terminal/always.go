@@ -15,7 +15,8 @@ type alwaysDialog struct {
 	note    string
 	reach   int
 	rules   []string
-	editing int // 1 + the rule that is being edited; 0 for none
+	wider   bool // they hold in every project, and not only in that of the call
+	editing int  // 1 + the rule that is being edited; 0 for none
 	field   field
 	confirm bool // a wide rule waits for its second yes
 	also    coverage
@@ -47,7 +48,7 @@ func (d alwaysDialog) decision(s *state) approval.Decision {
 		out = r.Deny(d.note)
 	}
 	out = out.Always(slices.Clone(d.rules)...)
-	out.Remember.Reach = r.Offers[d.reach].Reach
+	out.Remember.Reach, out.Remember.Everywhere = r.Offers[d.reach].Reach, d.wider
 	return out
 }
 
@@ -80,6 +81,11 @@ func (d alwaysDialog) key(s state, k keyEvent) (state, []effect) {
 		return d.save(s)
 	case "e":
 		s.dialog = d.edit(1)
+	case "w":
+		if s.current().request.Call.Project != "" {
+			d.wider = !d.wider
+			return d.ask(s)
+		}
 	case "up":
 		return d.chosen(s, max(d.reach-1, 0))
 	case "down":
@@ -170,7 +176,7 @@ func (d alwaysDialog) editKey(s state, k keyEvent) (state, []effect) {
 
 // check says what is wrong with a rule that was typed.
 func (d alwaysDialog) check(rule string) string {
-	parsed, err := policy.ParseRule(rule)
+	parsed, err := policy.Ground{}.Parse(rule)
 	if err != nil {
 		return err.Error()
 	}
@@ -178,6 +184,15 @@ func (d alwaysDialog) check(rule string) string {
 		return "The rule has to begin with " + string(d.effect) + "."
 	}
 	return ""
+}
+
+// where says in which projects the rules will hold.
+func (d alwaysDialog) where(s *state) string {
+	r := s.current().request
+	if where := (approval.Remember{Everywhere: d.wider}).Where(r); where != policy.Everywhere {
+		return "only " + where
+	}
+	return policy.Everywhere + ", in every project"
 }
 
 func (d alwaysDialog) foot(s *state, n int) []line {
@@ -189,6 +204,7 @@ func (d alwaysDialog) foot(s *state, n int) []line {
 	for _, rule := range d.rules {
 		rows = append(rows, wrap(append(text("  "), ruleLine(rule)...), n, text("    "))...)
 	}
+	rows = append(rows, wrap(append(text("  "), styled(strong, present.SafeLine(d.where(s)))...), n, text("    "))...)
 	rows = append(rows, warnRows(s.current().request.Offers[d.reach], d.effect, n)...)
 	switch {
 	case d.editing > 0:
@@ -207,6 +223,12 @@ func (d alwaysDialog) foot(s *state, n int) []line {
 	r := s.current().request
 	for i, o := range r.Offers {
 		keys = append(keys, string(rune('1'+i)), reachText(r, o))
+	}
+	switch {
+	case d.wider:
+		keys = append(keys, "w", "only in this project")
+	case r.Call.Project != "":
+		keys = append(keys, "w", "everywhere")
 	}
 	return append(rows, keyRows(n, append(keys, "e", "edit", "Esc", "back")...)...)
 }

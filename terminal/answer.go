@@ -9,7 +9,7 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// answer takes a key at the request itself. Keys that are not here do nothing.
+// answer takes a key at the request itself. A key that does nothing here is answered with a hint.
 func (s state) answer(k keyEvent) (state, []effect) {
 	it := s.current()
 	r := it.request
@@ -20,8 +20,13 @@ func (s state) answer(k keyEvent) (state, []effect) {
 		}
 		return s.resolve(r.Approve(""))
 	case "n":
-		s.dialog = noteDialog{purpose: denyOne}
+		return s.resolve(r.Deny(""))
 	case "N":
+		s.dialog = noteDialog{purpose: denyOne}
+	case "D":
+		if s.inbox {
+			return s.hint(k), nil
+		}
 		s.dialog = noteDialog{purpose: denyAll}
 		if len(s.items) == 1 {
 			s.dialog = noteDialog{purpose: denyOne}
@@ -35,35 +40,55 @@ func (s state) answer(k keyEvent) (state, []effect) {
 			return s.openAlways(policy.EffectAllow, "")
 		}
 	case "A":
+		if s.inbox {
+			return s.hint(k), nil // several are answered from the list
+		}
 		s.dialog = allDialog{}
 	case "e":
-		if !r.YesOrNo {
-			s.busy = true
-			return s, []effect{editEffect{r}}
+		if r.YesOrNo {
+			return s.hint(k), nil
 		}
+		s.busy = true
+		return s, []effect{editEffect{r}}
 	case "r":
-		if !r.YesOrNo {
-			s.dialog = respondDialog{}
+		if r.YesOrNo {
+			return s.hint(k), nil
 		}
+		s.dialog = respondDialog{}
 	case "v":
 		if it.err == nil {
 			s.busy = true
-			return s, []effect{pagerEffect{r.ID, it.view}}
+			return s, []effect{pagerEffect{r, it.view}}
 		}
 	case "?":
 		s.dialog = textDialog{title: "Why it asks", lines: whyLines(r)}
 	case "g":
-		if s.grants {
-			return s, []effect{grantsEffect{r.Call.Session}}
+		if !s.grants {
+			return s.hint(k), nil
 		}
+		return s, []effect{grantsEffect{r.Call.Session}}
 	case "h":
 		return s, []effect{historyEffect{r.Call.Session}}
 	case "c":
-		if len(r.Choices) > 0 && s.approvable() {
+		if len(r.Choices) == 0 {
+			return s.hint(k), nil
+		}
+		if s.approvable() {
 			s.dialog = choiceDialog{at: -1}
 		}
 	case "q":
 		s.dialog = noteDialog{purpose: stopAll}
+	case "m":
+		if !s.inbox {
+			return s.hint(k), nil
+		}
+		it.marked = !it.marked
+	case "esc":
+		if !s.inbox {
+			return s.hint(k), nil
+		}
+		s.quietUntil = k.at
+		return s.openList(k.at)
 	case "ctrl+d":
 		return s.interrupt("end of input")
 	default:
@@ -84,10 +109,25 @@ func (s state) move(k keyEvent) (state, []effect) {
 		if n > 1 {
 			return s.show((s.at+n-1)%n, k.at)
 		}
-	default:
+	case "up", "k", "down", "j", "pgup", "pgdown", "space", "home", "end":
 		it.scroll = scrolled(it.scroll, k.name, s.bodyRoom(), len(it.page.rows))
+	default:
+		return s.hint(k), nil
 	}
 	return s, nil
+}
+
+// hint says which keys answer, after one that does not.
+func (s state) hint(k keyEvent) state {
+	said, yes := "Enter alone answers nothing.", "y to approve, "
+	if k.name != "enter" {
+		said = "No such key here: " + shorten(present.SafeLine(k.name), 20) + "."
+	}
+	if it := s.current(); it.err != nil || !it.informed() {
+		yes = ""
+	}
+	s.notice = styled(faint, said+" Press "+yes+"n to deny, ? for why.")
+	return s
 }
 
 // scrolled returns where a key leads in rows of which room are on the screen.
@@ -121,11 +161,15 @@ func (s state) resolve(decisions ...approval.Decision) (state, []effect) {
 // approvable reports whether the request may be approved at all, and says why not.
 func (s *state) approvable() bool {
 	if err := s.current().err; err != nil {
-		s.notice = styled(bad, "It cannot be approved: what it would do cannot be shown.")
+		s.notice = styled(bad, "This cannot be approved, because what it would do cannot be shown.")
 		return false
 	}
 	if s.cramped() && !s.current().opened {
 		return false // and the keys say so
+	}
+	if !s.current().informed() {
+		s.notice = styled(warn, uninformedNote)
+		return false
 	}
 	return true
 }
@@ -136,11 +180,11 @@ func (s *state) lasting(taken bool) bool {
 	switch {
 	case !s.approvable():
 	case it.request.PersonOnly:
-		s.notice = styled(warn, "Only a person may answer this, each time: it cannot be remembered.")
+		s.notice = styled(warn, "Only a person may answer this, each time; the answer cannot be remembered.")
 	case len(it.request.Offers) == 0:
-		s.notice = styled(warn, "No rule says exactly this: answer it once.")
+		s.notice = styled(warn, "No rule can describe exactly this, so it can only be answered once.")
 	case !taken:
-		s.notice = styled(warn, "This request does not take an answer that lasts so long.")
+		s.notice = styled(warn, "This request cannot be answered for that long.")
 	case !it.whole():
 		s.notice = styled(warn, unseenNote(it))
 	default:
@@ -149,14 +193,17 @@ func (s *state) lasting(taken bool) bool {
 	return false
 }
 
+// uninformedNote stands where y would, while it is not offered.
+const uninformedNote = "Scroll down first (↓, PgDn): not all acts that need your answer were on the screen."
+
 func unseenNote(it *item) string {
 	switch {
 	case it.page.headOnly:
-		return "Session and always are not offered: only the head of it can be shown."
+		return "Session and always are not available: only the beginning can be shown."
 	case it.page.cut:
-		return "Session and always come once you have seen it all: press v."
+		return "To answer for the session or always, see all of it first: press v."
 	}
-	return "Session and always come once you have seen it all: scroll, or press v."
+	return "To answer for the session or always, see all of it first: scroll, or press v."
 }
 
 func (s state) edited(e editedEvent) (state, []effect) {
@@ -191,7 +238,8 @@ func (s state) paged(e pagedEvent) (state, []effect) {
 	it.opened = true
 	if e.err != nil {
 		s.notice = styled(faint, fmt.Sprintf("No pager: %s", present.SafeLine(e.err.Error())))
-		s.dialog = textDialog{title: "All of it", lines: viewRows(it.view, present.Limit{}, s.inner()).rows}
+		rows := viewRows(it.view, present.Limit{}, s.inner()).rows
+		s.dialog = textDialog{title: "All of it", lines: append(wholeHead(it.request), rows...)}
 	}
 	return s, []effect{again}
 }
@@ -246,10 +294,12 @@ func (c coverage) rows(n int) []line {
 	if len(c.names) == 0 {
 		return nil
 	}
-	rows := wrap(styled(warn, fmt.Sprintf("This also answers %s that waits:", count(len(c.names), "other request"))), n, nil)
+	waits := "waits"
 	if len(c.names) > 1 {
-		rows = wrap(styled(warn, fmt.Sprintf("This also answers %s that wait:", count(len(c.names), "other request"))), n, nil)
+		waits = "wait"
 	}
+	others := count(len(c.names), "other request")
+	rows := wrap(styled(warn, fmt.Sprintf("This also answers %s that %s:", others, waits)), n, nil)
 	for _, name := range c.names {
 		rows = append(rows, wrap(text("  "+present.SafeLine(name)), n, text("    "))...)
 	}

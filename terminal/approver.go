@@ -100,7 +100,7 @@ func (a *Approver) ask(ctx context.Context, d Questions) error {
 			return cause
 		}
 		for _, r := range d.Pending() {
-			fmt.Fprintf(a.cfg.Out, "• not answered in time: %s; it is asked again when it is tried again\n",
+			fmt.Fprintf(a.cfg.Out, "• not answered in time: %s; you are asked again if it is tried again\n",
 				present.SafeLine(r.Summary))
 		}
 		return errNotAwaited

@@ -90,7 +90,7 @@ func (c Config) withDefaults() Config {
 		c.Clock = time.Now
 	}
 	if c.Wide == nil {
-		c.Wide = func(policy.Rule) string { return "how far it reaches cannot be told" }
+		c.Wide = func(policy.Rule) string { return "how far it reaches is unknown" }
 	}
 	if c.Limit == (present.Limit{}) {
 		c.Limit = present.DefaultLimit()

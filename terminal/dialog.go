@@ -65,7 +65,7 @@ func (d noteDialog) key(s state, k keyEvent) (state, []effect) {
 	case "esc":
 		s.dialog = nil
 	case "enter":
-		return d.done(s, d.note())
+		return d.done(s, strings.TrimSpace(d.field.String()))
 	default:
 		d.field = d.field.key(k)
 		s.dialog = d
@@ -73,22 +73,12 @@ func (d noteDialog) key(s state, k keyEvent) (state, []effect) {
 	return s, nil
 }
 
-// note returns what was typed. Of the word "no" the n opened the dialog; what is left of
-// it is no note.
-func (d noteDialog) note() string {
-	note := strings.TrimSpace(d.field.String())
-	if strings.EqualFold(note, "o") {
-		return ""
-	}
-	return note
-}
-
 func (d noteDialog) done(s state, note string) (state, []effect) {
 	r := s.current().request
 	switch d.purpose {
 	case denyAll:
 		var all []approval.Decision
-		for _, it := range s.items {
+		for _, it := range s.chosen() {
 			all = append(all, it.request.Deny(note))
 		}
 		return s.resolve(all...)
@@ -128,7 +118,7 @@ func (d noteDialog) foot(s *state, n int) []line {
 	title := "Deny"
 	switch d.purpose {
 	case denyAll:
-		title = "Deny all " + count(len(s.items), "request")
+		title = "Deny all " + count(len(s.chosen()), "request")
 	case stopAll:
 		title = "Deny and stop the run"
 	}

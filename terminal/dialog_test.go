@@ -30,7 +30,7 @@ func TestApproveAllTakesOnlyWhatWasSeen(t *testing.T) {
 func TestDenyAll(t *testing.T) {
 	f := newFixture(t, "one", "two", "person")
 	p := f.play(t, 80, 40)
-	p.keys("N", "not now", "<enter>")
+	p.keys("D", "not now", "<enter>")
 	for i := range 3 {
 		if o := f.batch.Outcome(i); o.State != policy.StateDenied || o.Note() != "not now" {
 			t.Errorf("call %d: %s %q", i, o.State, o.Note())

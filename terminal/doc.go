@@ -18,6 +18,9 @@
 //	gate, err := approval.New(approval.Config{Approver: asker, Grants: memory, …})
 //	asker.Use(gate) // so that the prompt can say what else a lasting answer settles
 //
+// An inbox is a list of the requests of other processes first; see [Approver.Attend]. A [Composer]
+// reads the messages of a chat.
+//
 // All that is drawn went through present.Safe and is cut and wrapped by width, so the
 // only control characters that reach the terminal are newlines and the styles made here.
 package terminal

@@ -38,13 +38,13 @@ func (w *work) draw() (end, error) {
 	}
 	columns, rows, err := term.GetSize(w.cfg.Out.Fd())
 	if err != nil {
-		return end{}, fmt.Errorf("the size of the terminal: %w", err)
+		return end{}, fmt.Errorf("reading the size of the terminal: %w", err)
 	}
 	pending := w.desk.Pending()
 	if len(pending) == 0 {
 		return end{}, nil
 	}
-	s, effects := newState(w.options(), columns, rows, pending)
+	s, effects := newState(w.options(), columns, rows, pending, w.cfg.Clock())
 	for {
 		m := &model{work: w, state: s, first: effects}
 		if err := m.run(); err != nil {
@@ -143,6 +143,17 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m.event(sizeEvent{msg.Width, msg.Height})
 	case refreshEffect:
 		return m, m.commands([]effect{msg})
+	case tea.MouseClickMsg:
+		if msg.Button != tea.MouseLeft {
+			return m, nil
+		}
+		return m.event(clickEvent{msg.Y, m.cfg.Clock()})
+	case tea.MouseWheelMsg:
+		name := map[tea.MouseButton]string{tea.MouseWheelUp: "up", tea.MouseWheelDown: "down"}[msg.Button]
+		if name == "" || m.state.dialog != nil {
+			return m, nil
+		}
+		return m.event(keyEvent{name: name, at: m.cfg.Clock()})
 	case cancelMsg:
 		if m.state.busy { // what became of the answer is still said
 			m.ended = true
@@ -150,7 +161,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		m.leave = true
 		return m, tea.Quit
-	case interruptEvent, tickEvent, loadedEvent, settledEvent, coversEvent, editedEvent, pagedEvent, grantsEvent, historyEvent:
+	case interruptEvent, tickEvent, clockEvent, loadedEvent, settledEvent, coversEvent, editedEvent, pagedEvent, grantsEvent, historyEvent:
 		return m.event(msg)
 	}
 	return m, nil
@@ -167,7 +178,7 @@ func (m *model) event(e event) (tea.Model, tea.Cmd) {
 			rest = append(rest, e)
 		}
 	}
-	if m.state.over || len(m.said) > 0 || m.ended && !m.state.busy {
+	if m.state.over || len(m.said) > 0 && !m.state.inbox || m.ended && !m.state.busy {
 		m.leave = true
 		return m, tea.Quit
 	}
@@ -194,6 +205,8 @@ func (m *model) command(e effect) tea.Cmd {
 		return tea.Raw("\a")
 	case tickEffect:
 		return tea.Tick(e.until.Sub(m.cfg.Clock()), func(time.Time) tea.Msg { return tickEvent{m.cfg.Clock()} })
+	case clockEffect:
+		return tea.Tick(e.until.Sub(m.cfg.Clock()), func(time.Time) tea.Msg { return clockEvent{m.cfg.Clock()} })
 	case pagerEffect:
 		return m.openPager(e)
 	case editEffect:
@@ -210,6 +223,14 @@ func (m *model) View() tea.View {
 	}
 	rows := strings.Count(m.drawn, "\n") + 1
 	m.tallest = max(m.tallest, rows)
+	if m.state.inbox { // the whole screen is its own, so that a click tells which row it is in
+		v := tea.NewView(m.drawn)
+		v.AltScreen, v.MouseMode = true, tea.MouseModeCellMotion
+		if !m.cfg.NoBell && !m.state.over {
+			v.WindowTitle = inboxTitle(len(m.state.items))
+		}
+		return v
+	}
 	v := tea.NewView(m.drawn + strings.Repeat("\n", min(m.tallest, max(m.state.height, rows))-rows))
 	if !m.cfg.NoBell && !m.state.over {
 		v.WindowTitle = windowTitle(m.state.current().request)
@@ -222,8 +243,15 @@ func windowTitle(r *approval.Request) string {
 	return shorten("● assent asks: "+present.SafeLine(r.Call.Name()), 60)
 }
 
-// wipe takes the prompt off the screen, after bubbletea left the cursor in its last row.
+// inboxTitle says how many requests wait, to somebody who looks elsewhere.
+func inboxTitle(n int) string { return "● assent inbox: " + count(n, "request") + " waiting" }
+
+// wipe takes the prompt off the screen, after bubbletea left the cursor in its last row. An inbox
+// has a screen of its own, which is gone then.
 func (m *model) wipe() {
+	if m.state.inbox {
+		return
+	}
 	up := ""
 	if rows := min(m.tallest, m.state.height); rows > 1 {
 		up = fmt.Sprintf("\x1b[%dA", rows-1)
@@ -232,11 +260,12 @@ func (m *model) wipe() {
 }
 
 func (m *model) openPager(e pagerEffect) tea.Cmd {
-	cmd, err := m.pager(e.view)
+	closed := func(err error) tea.Msg { return pagedEvent{e.request.ID, err, m.cfg.Clock()} }
+	cmd, err := m.pager(e.request, e.view)
 	if err != nil {
-		return func() tea.Msg { return pagedEvent{e.id, err, m.cfg.Clock()} }
+		return func() tea.Msg { return closed(err) }
 	}
-	return tea.Exec(borrower{cmd}, func(err error) tea.Msg { return pagedEvent{e.id, err, m.cfg.Clock()} })
+	return tea.Exec(borrower{cmd}, closed)
 }
 
 func (m *model) openEditor(e editEffect) tea.Cmd {

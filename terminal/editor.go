@@ -31,12 +31,12 @@ func (w *work) newDraft(r *approval.Request) (*draft, error) {
 	editor := cmp.Or(strings.TrimSpace(w.cfg.Getenv("VISUAL")), strings.TrimSpace(w.cfg.Getenv("EDITOR")), "vi")
 	f, err := os.CreateTemp("", "assent-*"+suffix) // made with mode 0600
 	if err != nil {
-		return nil, fmt.Errorf("a file to edit: %w", err)
+		return nil, fmt.Errorf("creating a file to edit: %w", err)
 	}
 	_, err = f.Write(content)
 	if err := errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
-		return nil, fmt.Errorf("a file to edit: %w", err)
+		return nil, fmt.Errorf("creating a file to edit: %w", err)
 	}
 	d := &draft{request: r, path: f.Name(), before: content}
 	d.command = w.program(editor, d.path)
@@ -85,7 +85,7 @@ func (w *work) readDraft(d *draft, err error) editedEvent {
 	}
 	after, err := os.ReadFile(d.path)
 	if err != nil {
-		e.err = fmt.Errorf("what was edited cannot be read: %w", err)
+		e.err = fmt.Errorf("reading the edited file: %w", err)
 		return e
 	}
 	if !bytes.Equal(after, d.before) {
@@ -98,7 +98,7 @@ func (w *work) readDraft(d *draft, err error) editedEvent {
 func changedArguments(r *approval.Request, after []byte) (json.RawMessage, error) {
 	if _, ok := editedText(r); !ok {
 		if !json.Valid(after) {
-			return nil, errors.New("what was edited is not JSON, so nothing was changed")
+			return nil, errors.New("the edited text is not JSON, so nothing was changed")
 		}
 		return after, nil
 	}

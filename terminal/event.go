@@ -26,6 +26,13 @@ type (
 	pasteEvent struct{ text string }
 	// sizeEvent is the size of the terminal; a height of 0 is without end.
 	sizeEvent struct{ width, height int }
+	// clickEvent is a click of the mouse in a row of what is drawn.
+	clickEvent struct {
+		row int
+		at  time.Time
+	}
+	// clockEvent lets time pass in the list of an inbox.
+	clockEvent struct{ at time.Time }
 	// tickEvent lets time pass.
 	tickEvent struct{ at time.Time }
 	// loadedEvent brings the view of a request.
@@ -89,8 +96,8 @@ type (
 	}
 	editEffect  struct{ request *approval.Request }
 	pagerEffect struct {
-		id   string
-		view present.View
+		request *approval.Request
+		view    present.View
 	}
 	grantsEffect struct{ session string }
 	revokeEffect struct {
@@ -100,6 +107,7 @@ type (
 	historyEffect struct{ session string }
 	refreshEffect struct{} // look at what is pending
 	tickEffect    struct{ until time.Time }
+	clockEffect   struct{ until time.Time }
 	sayEffect     struct{ line line } // stays on the screen
 	bellEffect    struct{}
 	quitEffect    struct{}

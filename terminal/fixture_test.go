@@ -143,6 +143,27 @@ var proposals = map[string]func(call policy.Call) approval.Proposal{
 			Choices: []approval.Choice{{ID: "net", Label: "with network"}},
 		}
 	},
+	"script": func(policy.Call) approval.Proposal { // a summary and a command that fill many screens
+		long := strings.Repeat("echo a line of a very long script that goes on; ", 700)
+		return approval.Proposal{
+			Acts: []policy.Act{
+				{Name: "shell", Target: policy.CommandTarget("echo", "a"), Dir: ".", Verdict: policy.VerdictFree, Known: true, Why: "preset readonly"},
+				{Name: "shell", Target: policy.CommandTarget("rm", "-rf", "build"), Dir: ".", Prefix: 1, Verdict: policy.VerdictAsk, Known: true, Why: "it deletes a folder"},
+				{Name: "shell", Target: policy.CommandTarget("sh", "-c", long), Dir: ".", Verdict: policy.VerdictAsk, Known: true, Why: "its code is not read"},
+			},
+			Summary: "Execute: " + long,
+			View:    show(present.View{Kind: present.KindCommand, Language: "bash", Content: long + "rm -rf build"}),
+			Dir:     ".",
+		}
+	},
+	"many": func(policy.Call) approval.Proposal { // more acts that ask than a screen has rows
+		p := approval.Proposal{Summary: "Execute: " + strings.Repeat("x", 40000), Dir: "."}
+		for i := range 40 {
+			p.Acts = append(p.Acts, policy.Act{Name: "shell", Target: policy.CommandTarget("rm", fmt.Sprint("file", i)), Dir: ".", Prefix: 1, Verdict: policy.VerdictAsk, Known: true})
+		}
+		p.View = show(present.View{Kind: present.KindCommand, Content: "rm …"})
+		return p
+	},
 	"panics": func(policy.Call) approval.Proposal {
 		return approval.Proposal{
 			Acts:    []policy.Act{{Name: "write_file", Target: policy.PathTarget("p"), Verdict: policy.VerdictAsk}},
@@ -187,7 +208,7 @@ func prepare(call policy.Call) approval.Proposal {
 func callOf(name string) policy.Call {
 	tool, connector := "write_file", ""
 	switch name {
-	case "command", "parts", "bash":
+	case "command", "parts", "bash", "script", "many":
 		tool = "shell"
 	case "json":
 		tool, connector = "create_user", "crm"
@@ -201,7 +222,8 @@ func callOf(name string) policy.Call {
 		tool = "move_file"
 	}
 	args, _ := json.Marshal(map[string]any{"case": name, "content": "text of " + name, "role": "admin", "n": 12})
-	return policy.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"}}
+	return policy.Call{ID: name, Tool: tool, Connector: connector, Arguments: args, Workers: []string{"main", "helper"},
+		Project: "/home/me/shop"}
 }
 
 // fixture is a gate with a batch that waits.
@@ -287,7 +309,7 @@ func playDesk(t testing.TB, a *Approver, d Questions, columns, rows int) *player
 	p := &player{t: t, work: a.newWork(t.Context(), d), now: start}
 	o := p.work.options()
 	o.theme, o.lines = noStyles, false
-	s, effects := newState(o, columns, rows, d.Pending())
+	s, effects := newState(o, columns, rows, d.Pending(), start)
 	p.state = s
 	p.apply(effects)
 	p.wait()
@@ -315,10 +337,10 @@ func (p *player) apply(effects []effect) {
 			p.said = append(p.said, e.line.String())
 		case pagerEffect:
 			p.pages++
-			p.event(pagedEvent{id: e.id, at: p.now})
+			p.event(pagedEvent{id: e.request.ID, at: p.now})
 		case editEffect:
 			p.event(p.edit(e.request))
-		case tickEffect, bellEffect, quitEffect:
+		case tickEffect, clockEffect, bellEffect, quitEffect:
 		default:
 			ev := p.work.do(e)
 			if l, ok := ev.(loadedEvent); ok {

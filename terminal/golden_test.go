@@ -58,23 +58,24 @@ func TestGoldenViews(t *testing.T) {
 // TestGoldenDialogs draws every dialog.
 func TestGoldenDialogs(t *testing.T) {
 	dialogs := map[string][]string{
-		"note":        {"n", "use another"},
-		"keep":        {"n", "x", "<enter>"},
+		"note":        {"N", "use another"},
+		"keep":        {"N", "x", "<enter>"},
 		"session":     {"s", "2"},
 		"custom":      {"s", "c", "30m"},
 		"always":      {"a"},
+		"everywhere":  {"a", "w"},
 		"edit":        {"a", "e"},
 		"wide":        {"a", "2", "y"},
 		"respond":     {"r", "first", "<enter>", "second"},
 		"why":         {"?"},
 		"grants":      {"g"},
 		"all":         {"A"},
-		"denyall":     {"N"},
+		"denyall":     {"D"},
 		"choice":      {"c", "1"},
 		"stop":        {"q"},
 		"history":     {"h"},
-		"denysession": {"n", "x", "<enter>", "s"},
-		"denyalways":  {"n", "x", "<enter>", "a"},
+		"denysession": {"N", "x", "<enter>", "s"},
+		"denyalways":  {"N", "x", "<enter>", "a"},
 	}
 	for name, keys := range dialogs {
 		for _, columns := range []int{40, 80, 120} {

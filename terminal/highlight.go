@@ -161,7 +161,7 @@ var lexers = sync.OnceValue(func() *chroma.LexerRegistry {
 })
 
 // maxTokenise is how long colours may take: the rules of a lexer backtrack, and a text can
-// be made that they take for ever on.
+// be made that they take forever on.
 var maxTokenise = 30 * time.Millisecond
 
 // tokenise splits text by the rules of a language. It returns nil for a language that is

@@ -12,7 +12,7 @@ import (
 func TestDenyForSession(t *testing.T) {
 	f := newFixture(t, "one", "two")
 	p := f.play(t, 80, 24)
-	p.keys("n", "<enter>", "s", "2")
+	p.keys("N", "<enter>", "s", "2")
 	p.wants("Deny for this session", "deny write_file(notes/**)", "1 other request that waits: write_file · Write notes/two")
 	p.keys("y")
 	if f.state(0) != policy.StateDenied || f.state(1) != policy.StateAutoDenied || !p.state.over {
@@ -23,7 +23,7 @@ func TestDenyForSession(t *testing.T) {
 func TestDenyAlwaysShowsTheRule(t *testing.T) {
 	f := newFixture(t, "one")
 	p := f.play(t, 80, 24)
-	p.keys("n", "no thanks", "<enter>", "a")
+	p.keys("N", "no thanks", "<enter>", "a")
 	p.wants("Always deny", "deny write_file(notes/one)")
 	p.keys("y")
 	rules, _ := f.memory.Rules(t.Context())
@@ -62,7 +62,7 @@ func TestCustomTimeIsChecked(t *testing.T) {
 	p := f.play(t, 80, 40)
 	for _, bad := range []string{"soon", "-5m", "0s"} {
 		p.keys("s", "c", bad, "<enter>")
-		p.wants("Write a time such as 30m")
+		p.wants("Enter a time such as 30m")
 		p.keys("<esc>", "<esc>")
 	}
 	if f.state(0) != policy.StatePending {
@@ -93,6 +93,28 @@ func TestAlways(t *testing.T) {
 	}
 }
 
+func TestARuleIsForTheProjectUnlessThePersonSaysEverywhere(t *testing.T) {
+	for project, keys := range map[string][]string{
+		"/home/me/shop": {"a", "y"}, "": {"a", "w", "y"},
+	} {
+		f := newFixture(t, "one")
+		p := f.play(t, 80, 40)
+		p.keys("a")
+		p.wants("only in /home/me/shop", "[w] everywhere")
+		p.keys("w")
+		p.wants("everywhere, in every project", "[w] only in this project")
+		p.keys("w", "<esc>")
+		p.keys(keys...)
+		rules, _ := f.memory.Rules(t.Context())
+		if got := rules.Rules(); len(got) != 1 || got[0].Project != project {
+			t.Errorf("%q: rules %+v", keys, got)
+		}
+		if said := p.said[0]; strings.Contains(said, "everywhere") != (project == "") {
+			t.Errorf("%q: said %q", keys, said)
+		}
+	}
+}
+
 func TestWideRuleNeedsASecondYes(t *testing.T) {
 	f := newFixture(t, "bash")
 	p := f.play(t, 80, 40)
@@ -111,7 +133,7 @@ func TestEveryRuleNeedsASecondYesIfNobodyCanTell(t *testing.T) {
 	f := newFixture(t, "two")
 	p := playDesk(t, NewWith(Config{Grants: f.memory}), f.batch, 80, 40)
 	p.keys("a", "y")
-	p.wants("how far it reaches cannot be told", "Type yes")
+	p.wants("how far it reaches is unknown", "Type yes")
 	if f.state(0) != policy.StatePending {
 		t.Fatal(f.state(0))
 	}
@@ -125,7 +147,7 @@ func TestLastingOnlyAfterAllWasSeen(t *testing.T) {
 		if p.state.dialog != nil {
 			t.Fatalf("%s was offered", key)
 		}
-		p.wants("once you have seen it all: press v", "rows ")
+		p.wants("see all of it first: press v", "rows ")
 		p.keys("v", key)
 		if p.state.dialog == nil || p.pages != 1 {
 			t.Fatalf("%s was not offered after v", key)
@@ -150,13 +172,13 @@ func TestPersonOnlyIsAskedEachTime(t *testing.T) {
 	p.wants("Only a person may answer this")
 	p.keys("s")
 	p.wants("cannot be remembered")
-	p.keys("a", "n", "no", "<enter>", "o")
+	p.keys("a", "N", "no", "<enter>", "o")
 	if f.state(0) != policy.StateDenied {
 		t.Fatal(f.state(0))
 	}
 }
 
-// A yes for ever is not a person's answer each time; a no for ever is.
+// A yes forever is not a person's answer each time; a no forever is.
 func TestPersonOnlyMayBeDeniedForLonger(t *testing.T) {
 	offers := []policy.Offer{{Reach: policy.ReachExact, Deny: []string{"deny delete_file(/)"}, Acts: []int{0}}}
 	for key, keep := range map[string]approval.Keep{"s": approval.KeepSession, "a": approval.KeepAlways} {
@@ -169,7 +191,7 @@ func TestPersonOnlyMayBeDeniedForLonger(t *testing.T) {
 		}
 		p.keys("s")
 		p.wants("cannot be remembered")
-		p.keys("n", "<enter>")
+		p.keys("N", "<enter>")
 		p.wants("[s] for this session", "[a] always")
 		p.keys(key)
 		p.wants("deny delete_file(/)")
@@ -188,8 +210,8 @@ func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
 		t.Fatalf("a lasting yes is offered:\n%s", shown)
 	}
 	p.keys("a")
-	p.wants("No rule says exactly this")
-	p.keys("n", "<enter>") // once: there is nothing to choose
+	p.wants("No rule can describe exactly this")
+	p.keys("N", "<enter>") // once: there is nothing to choose
 	if f.state(0) != policy.StateDenied {
 		t.Error(f.state(0))
 	}
@@ -198,14 +220,14 @@ func TestWhatCannotBeKeptIsNotOffered(t *testing.T) {
 // TestKeptYesWarns: what an offer warns of is shown before a yes is kept, and not for a no.
 func TestKeptYesWarns(t *testing.T) {
 	const warning = "npm test runs files in proj"
-	for keys, want := range map[string]bool{"s": true, "a": true, "n": false} {
+	for keys, want := range map[string]bool{"s": true, "a": true, "N": false} {
 		f := newFixture(t, "one")
 		p := f.play(t, 80, 40)
 		request := p.state.current().request
 		for i := range request.Offers {
 			request.Offers[i].Warn = []string{warning}
 		}
-		if p.keys(keys); keys == "n" {
+		if p.keys(keys); keys == "N" {
 			p.keys("<enter>", "a")
 		}
 		if got := strings.Contains(p.screen(), warning); got != want {

@@ -62,7 +62,7 @@ func TestATerminalThatIsTooLowDoesNotApprove(t *testing.T) {
 
 // TestNoDialogApprovesWithoutYes opens every dialog and presses everything but y in it.
 func TestNoDialogApprovesWithoutYes(t *testing.T) {
-	for _, open := range []string{"s", "S", "a", "A", "c", "?", "h", "g", "r", "n", "N", "q", "v", "e"} {
+	for _, open := range []string{"s", "S", "a", "A", "c", "?", "h", "g", "r", "N", "D", "q", "v", "e"} {
 		for _, k := range []string{"<enter>", "<space>", "1", "2", "l", "w", "x", "a", "s", "<ctrl+d>", "<down>", "o"} {
 			f := newFixture(t, "bash", "two")
 			p := f.play(t, 80, 24)
@@ -80,7 +80,7 @@ func TestNoDialogApprovesWithoutYes(t *testing.T) {
 func TestEscGoesBack(t *testing.T) {
 	f := newFixture(t, "bash", "two")
 	p := f.play(t, 80, 24)
-	for _, open := range []string{"s", "a", "A", "c", "?", "h", "g", "r", "n", "N", "q"} {
+	for _, open := range []string{"s", "a", "A", "c", "?", "h", "g", "r", "N", "D", "q"} {
 		p.keys(open)
 		if p.state.dialog == nil {
 			t.Errorf("%s opened nothing", open)
@@ -109,13 +109,40 @@ func TestEarlyKeysAreSwallowed(t *testing.T) {
 	// Each key starts the quiet time again; for a no it is not past the longest wait.
 	p.state.arm(p.now)
 	for ms := 0; ms < 1500; ms += 100 {
-		press("n", ms)
+		press("N", ms)
 	}
 	if p.state.dialog != nil {
 		t.Fatal("a key that was too early counted")
 	}
-	if press("n", 1500); p.state.dialog == nil {
+	if press("N", 1500); p.state.dialog == nil {
 		t.Fatal("a key after the longest wait did not count")
+	}
+}
+
+// A text that somebody goes on typing while the prompt appears says yes to nothing, however long it is. Once it
+// was quiet, a key counts.
+func TestATextThatIsTypedOnNeverSaysYes(t *testing.T) {
+	for _, text := range []string{"yes\r", "xy", "\ry", "zzzzzzzzy", "kys", "ja"} {
+		f := newFixture(t, "bash", "two")
+		p := f.play(t, 80, 30)
+		p.edit = func(r *approval.Request) editedEvent { return editedEvent{id: r.ID, at: p.now} }
+		p.state.arm(p.now)
+		at := p.now
+		for i := range 200 {
+			at = at.Add(60 * time.Millisecond)
+			p.event(keyEvent{name: string(text[i%len(text)]), text: string(text[i%len(text)]), at: at})
+			p.event(tickEvent{at})
+		}
+		for i := range 2 {
+			if f.state(i) != policy.StatePending {
+				t.Fatalf("%q: call %d is %s", text, i, f.state(i))
+			}
+		}
+		at = at.Add(400 * time.Millisecond)
+		p.event(tickEvent{at})
+		if p.event(keyEvent{name: "y", text: "y", at: at}); f.state(0) != policy.StateApproved {
+			t.Errorf("%q, then quiet: %s", text, f.state(0))
+		}
 	}
 }
 
@@ -183,7 +210,7 @@ func TestQuietEndsAfter400ms(t *testing.T) {
 func TestDenyWithNote(t *testing.T) {
 	f := newFixture(t, "diff")
 	p := f.play(t, 80, 24)
-	p.keys("n")
+	p.keys("N")
 	p.wants("a note to the model?")
 	p.keys("use ", "another file", "<enter>")
 	p.wants("Deny for how long?", "Note: use another file")
@@ -229,7 +256,7 @@ func TestInterrupt(t *testing.T) {
 	for name, press := range map[string]func(p *player){
 		"ctrl+c":                   func(p *player) { p.keys("<ctrl+c>") },
 		"ctrl+c before it is read": func(p *player) { p.state.arm(p.now); p.event(keyEvent{name: "ctrl+c", at: p.now}) },
-		"ctrl+c in a dialog":       func(p *player) { p.keys("n", "abc", "<ctrl+c>") },
+		"ctrl+c in a dialog":       func(p *player) { p.keys("N", "abc", "<ctrl+c>") },
 		"ctrl+d":                   func(p *player) { p.keys("<ctrl+d>") },
 		"end of input":             func(p *player) { p.event(interruptEvent{"end of input"}) },
 	} {
@@ -245,7 +272,7 @@ func TestInterrupt(t *testing.T) {
 func TestAnsweredElsewhere(t *testing.T) {
 	f := newFixture(t, "one", "two")
 	p := f.play(t, 80, 40)
-	p.keys("n", "typing a note")
+	p.keys("N", "typing a note")
 	d := f.batch.Pending()[0].Approve("")
 	d.By = policy.Who{User: "bob", Via: policy.ViaInbox}
 	if err := f.batch.Resolve(t.Context(), d); err != nil {

@@ -48,11 +48,6 @@ func TestInterrupt_CtrlCInTheEditorIsTheEditors(t *testing.T) {
 			x.sees("the editor failed, so nothing was changed")
 			x.until("the question again", asked)
 			x.types("n" + kind.end)
-			x.sees("a note to the model?")
-			x.until("the note", asked)
-			x.types("\r")
-			x.sees("Deny for how long?")
-			x.types("\r")
 			x.ends(0, "one denied")
 		})
 	}

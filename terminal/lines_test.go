@@ -40,7 +40,7 @@ func TestNoStolenKeys_ALineForAWithdrawnPromptAnswersNoOther(t *testing.T) {
 	x.sees("denied by bob", "Write notes/two")
 	x.until("the second question", func() bool { return x.asksAgain("answer>") })
 	x.types("\n")
-	x.sees("That line was begun for another question: nothing was answered.")
+	x.sees("That line was typed for another request: nothing was answered.")
 	x.until("the second question again", func() bool { return x.asksAgain("answer>") })
 	x.types("no\n\n\n")
 	x.ends(0, "one denied", "two denied")

@@ -45,16 +45,16 @@ func whyLines(r *approval.Request) []line {
 	lines = append(lines, nil)
 	switch {
 	case r.PersonOnly:
-		lines = append(lines, text("Nothing remembered and no mode answers this: a person has to, each time."))
+		lines = append(lines, text("No rule, grant or mode can answer this: a person must, each time."))
 	case len(r.Offers) > 0:
-		lines = append(lines, text("It would not ask if one of these were remembered:"))
+		lines = append(lines, text("It would not ask if one of these rules were saved:"))
 		for _, o := range r.Offers {
 			for _, rule := range o.Allow {
 				lines = append(lines, append(text("  "), ruleLine(rule)...))
 			}
 		}
 	default:
-		lines = append(lines, text("No rule can say exactly this, so it asks each time."))
+		lines = append(lines, text("No rule can describe exactly this, so it asks each time."))
 	}
 	return append(lines, nil, styled(faint, "fingerprint "+r.Fingerprint.String()))
 }
@@ -175,8 +175,7 @@ type allDialog struct{}
 
 // sort splits the requests into those that may be approved together and the others.
 func (allDialog) sort(s *state) (yes []*approval.Request, left []line) {
-	for i := range s.items {
-		it := &s.items[i]
+	for _, it := range s.chosen() {
 		name := present.SafeLine(it.request.Call.Name() + " · " + it.request.Summary)
 		switch {
 		case it.request.PersonOnly:
@@ -224,12 +223,16 @@ func (d allDialog) foot(s *state, n int) []line {
 		rows = append(rows, wrap(line{{"  ✓ ", good}, {what, plain}}, n, text("    "))...)
 	}
 	if len(left) > 0 {
-		rows = append(rows, wrap(styled(warn, "Left open (Tab shows the next one):"), n, nil)...)
+		how := "Left open (Tab shows the next one):"
+		if s.inbox {
+			how = "Left open (open each one first, to see it):"
+		}
+		rows = append(rows, wrap(styled(warn, how), n, nil)...)
 		for _, l := range left {
 			rows = append(rows, wrap(append(text("  • "), l...), n, text("    "))...)
 		}
 	}
-	return append(rows, keyRows(n, "y", "yes, approve these", "Esc", "back")...)
+	return append(rows, keyRows(n, "y", fmt.Sprintf("yes, approve %d", len(yes)), "Esc", "back")...)
 }
 
 // choiceDialog takes one of the further answers that the tool offers.
@@ -269,7 +272,7 @@ func (d choiceDialog) foot(s *state, n int) []line {
 	}
 	keys := []string{"1-" + fmt.Sprint(len(choices)), "choose", "Esc", "back"}
 	if d.at >= 0 {
-		keys = slices.Concat([]string{"y", "yes, approve so"}, keys)
+		keys = slices.Concat([]string{"y", "yes, approve with this"}, keys)
 	}
 	return append(rows, keyRows(n, keys...)...)
 }

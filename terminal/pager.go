@@ -2,20 +2,23 @@ package terminal
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/present"
 )
 
 // pager returns the command that shows all of a view: $PAGER, else less. It gets safe
 // text; colours only in a diff, and only in our own less.
-func (w *work) pager(view present.View) (*exec.Cmd, error) {
+func (w *work) pager(r *approval.Request, view present.View) (*exec.Cmd, error) {
 	var cmd *exec.Cmd
 	own := strings.TrimSpace(w.cfg.Getenv("PAGER"))
 	if own != "" {
@@ -23,7 +26,7 @@ func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	} else if less, err := exec.LookPath("less"); err == nil {
 		cmd = w.command(less, "-R")
 	} else {
-		return nil, errors.New("PAGER is not set and there is no less")
+		return nil, errors.New("PAGER is not set and less is not installed")
 	}
 	cmd.Env = append(os.Environ(), "LESSSECURE=1")
 	cmd.Stdout, cmd.Stderr = w.cfg.Out, w.cfg.Out
@@ -31,7 +34,7 @@ func (w *work) pager(view present.View) (*exec.Cmd, error) {
 	if own != "" {
 		style = noStyles
 	}
-	cmd.Stdin = strings.NewReader(wholeText(view, style))
+	cmd.Stdin = strings.NewReader(wholeText(r, view, style))
 	return cmd, nil
 }
 
@@ -45,9 +48,13 @@ func interrupted(err error) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGINT || exit.ExitCode() == 128+int(syscall.SIGINT)
 }
 
-// wholeText is all of a view as safe text.
-func wholeText(view present.View, t theme) string {
+// wholeText is all of a request as safe text: why it asks, its acts, its view.
+func wholeText(r *approval.Request, view present.View, t theme) string {
 	var b strings.Builder
+	for _, l := range wholeHead(r) {
+		t.paint(&b, l)
+		b.WriteByte('\n')
+	}
 	if facts := factsLine(view.Facts); facts != "" {
 		b.WriteString(facts + "\n\n")
 	}
@@ -65,23 +72,38 @@ func wholeText(view present.View, t theme) string {
 	return b.String()
 }
 
+// wholeHead is what stands above all of a view.
+func wholeHead(r *approval.Request) []line {
+	lines := []line{text(present.SafeLine(r.Summary)), text("Asks because: " + present.SafeLine(r.Why))}
+	for i, t := range actTexts(r) {
+		if slices.Contains(r.Open, i) && openWhy(r, i) == r.Why {
+			t.verdict = t.verdict[:1] // the reason stands above
+		}
+		lines = append(lines, slices.Concat(t.act, text("  "), t.verdict))
+	}
+	return append(lines, nil)
+}
+
 // A page is what is shown of a request: rows of at most some width, and what is missing.
 type page struct {
 	rows []line
 	cut  bool // the view is longer than its limit; v shows the rest
 	// headOnly says that the view itself has only the head of what it is about.
 	headOnly bool
+	// head is how many rows say why it asks and which acts do: y is offered when they were shown.
+	head int
 }
 
 // requestPage lays out a request: what it would do, why it asks, its acts, its view. The
-// acts of a command stand below it, each with its own reason: they are its parts.
-func requestPage(it *item, limit present.Limit, n int) page {
+// acts of a command stand below it, each with its own reason: they are its parts. If all of that
+// does not fit into the room on the screen, why it asks and which acts do come first.
+func requestPage(it *item, limit present.Limit, n, room int) page {
 	r := it.request
-	rows := wrap(styled(strong, present.SafeLine(r.Summary)), n, nil)
-	rows = append(rows, wrap(line{{"Asks because: ", faint}, {present.SafeLine(r.Why), plain}}, n, nil)...)
-	rows = append(rows, it.about.rows(n)...)
+	summary := wrap(styled(strong, present.SafeLine(r.Summary)), n, nil)
+	reason := wrap(line{{"Asks because: ", faint}, {present.SafeLine(r.Why), plain}}, n, nil)
+	reason = append(reason, it.about.rows(n)...)
 	if r.PersonOnly {
-		rows = append(rows, wrap(styled(warn, "Only a person may answer this, each time."), n, nil)...)
+		reason = append(reason, wrap(styled(warn, "Only a person may answer this, each time."), n, nil)...)
 	}
 	var out page
 	shown := wrap(styled(bad, "What it would do cannot be shown: "+errorText(it.err)), n, nil)
@@ -90,11 +112,42 @@ func requestPage(it *item, limit present.Limit, n int) page {
 		shown = out.rows
 	}
 	if it.view.Kind == present.KindCommand {
-		out.rows = divided(rows, shown, actRows(r, n))
+		out.rows = divided(slices.Concat(summary, reason), shown, actRows(r, n))
+		out.head = len(out.rows)
 	} else {
-		out.rows = divided(append(rows, shortActRows(r, n)...), shown)
+		first := slices.Concat(summary, reason, shortActRows(r, n))
+		out.rows, out.head = divided(first, shown), len(first)
 	}
+	if len(out.rows) <= room {
+		return out
+	}
+	short, cut := clipped(summary, maxSummary, n)
+	open, cutAct := openRows(r, n, cut)
+	first := slices.Concat(short, reason, open)
+	var acts []line
+	if cutAct || len(r.Open) < len(r.Acts) {
+		acts = listed(actTexts(r), n)
+	}
+	if !cut {
+		summary = nil
+	}
+	out.rows, out.head = divided(first, shown, acts, summary), len(first)
 	return out
+}
+
+// How many rows a summary and an act may take above the view. All of them is shown below it.
+const (
+	maxSummary = 3
+	maxAct     = 3
+)
+
+// clipped returns at most most of the rows, and says in the last one that there is more.
+func clipped(rows []line, most, n int) (head []line, cut bool) {
+	if len(rows) <= most {
+		return rows, false
+	}
+	note := styled(warn, shorten(fmt.Sprintf("… %d more rows of this are at the end", len(rows)-most+1), n))
+	return append(slices.Clone(rows[:most-1]), note), true
 }
 
 // divided puts a line across the box between the parts that are not empty.

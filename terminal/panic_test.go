@@ -7,10 +7,6 @@ func TestPanicInAView(t *testing.T) {
 	x.asked("What it would do cannot be shown: building the view panicked: the view is broken", "![y] approve once")
 	x.types("y") // not offered
 	x.types("n")
-	x.sees("a note to the model?")
-	x.types("\r")
-	x.sees("Deny for how long?")
-	x.types("o")
 	x.asked("Write notes/two")
 	x.types("y")
 	x.ends(0, "panics denied", "two approved")

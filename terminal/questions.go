@@ -45,7 +45,7 @@ func (a About) rows(n int) []line {
 		rows = append(rows, wrap(line{{"From: ", faint}, {present.SafeLine(a.From), plain}}, n, nil)...)
 	}
 	if a.Problem != "" {
-		rows = append(rows, wrap(styled(warn, "It was answered, without effect: "+present.SafeLine(a.Problem)), n, nil)...)
+		rows = append(rows, wrap(styled(warn, "An earlier answer had no effect: "+present.SafeLine(a.Problem)), n, nil)...)
 	}
 	return rows
 }

@@ -21,7 +21,7 @@ func isDivider(l line) bool { return len(l) == 1 && l[0] == divider[0] }
 
 // render draws the prompt. It draws nothing when the prompt is over.
 func (s *state) render() string {
-	if s.over || !s.current().loaded {
+	if s.over || !s.listing && !s.current().loaded {
 		return ""
 	}
 	return s.theme.painted(s.frame())
@@ -32,6 +32,9 @@ func (s *state) frame() []line {
 	n := s.inner()
 	it := s.current()
 	title, rows, scroll := s.title(), it.page.rows, it.scroll
+	if s.listing {
+		title, rows, scroll = s.listTitle(), s.listRows(n), 0
+	}
 	if r, ok := s.dialog.(reader); ok {
 		title, rows, scroll = r.body(s)
 	}
@@ -45,7 +48,10 @@ func (s *state) frame() []line {
 		out = append(out, boxed(l, n))
 	}
 	more := ""
-	if end < len(rows) || scroll > 0 {
+	if s.listing && len(s.items) > s.listRoom() {
+		from := s.listScroll()
+		more = fmt.Sprintf("%d–%d of %d", from+1, min(from+s.listRoom(), len(s.items)), len(s.items))
+	} else if end < len(rows) || scroll > 0 {
 		more = fmt.Sprintf("rows %d–%d of %d · ↑ ↓ PgDn", scroll+1, end, len(rows))
 	}
 	out = append(out, border("├", "┤", more, n))
@@ -53,7 +59,10 @@ func (s *state) frame() []line {
 		out = append(out, boxed(l, n))
 	}
 	prompt := "wait: the keys work in a moment"
-	if s.ready {
+	switch {
+	case s.listing && s.dialog == nil && s.ready:
+		prompt = "your choice?"
+	case s.ready:
 		prompt = "your answer?"
 	}
 	return append(out, border("└", "┘", prompt, n))
@@ -64,7 +73,20 @@ func (s *state) bodyRoom() int {
 	if s.height <= 0 {
 		return 1 << 30
 	}
-	return max(s.height-4-len(s.foot())-len(longTitle(s.title(), s.inner())), 1)
+	title := s.title()
+	if s.listing {
+		title = s.listTitle()
+	}
+	return max(s.height-4-len(s.foot())-len(longTitle(title, s.inner())), 1)
+}
+
+// usualRoom is how many rows of the request fit above its keys, without a notice or a dialog.
+func (s *state) usualRoom() int {
+	if s.height <= 0 {
+		return 1 << 30
+	}
+	n := s.inner()
+	return s.height - 4 - len(s.allKeys(n)) - len(longTitle(s.title(), n))
 }
 
 // foot is the notice and what can be pressed.
@@ -77,6 +99,9 @@ func (s *state) foot() []line {
 	if s.dialog != nil {
 		return append(rows, s.dialog.foot(s, n)...)
 	}
+	if s.listing {
+		return append(rows, s.listKeys(n)...)
+	}
 	return append(rows, s.keys(n)...)
 }
 
@@ -86,8 +111,7 @@ const minBody = 3
 // cramped reports whether the screen is too low to show the request above its keys. What
 // could not be read is not approved.
 func (s *state) cramped() bool {
-	n := s.inner()
-	return s.width > 0 && s.width < minWidth || s.height > 0 && s.height-4-len(s.allKeys(n))-len(longTitle(s.title(), n)) < minBody
+	return s.width > 0 && s.width < minWidth || s.usualRoom() < minBody
 }
 
 // keys lists what the request takes on this screen.
@@ -96,9 +120,9 @@ func (s *state) keys(n int) []line {
 		return s.allKeys(n)
 	}
 	if s.current().opened {
-		return keyRows(n, "y", "approve once", "n", "deny", "v", "view all", "q", "stop")
+		return keyRows(n, "y", "approve once", "n", "deny", "N", "with note", "v", "view all", "q", "stop")
 	}
-	rows := wrap(styled(warn, "Too low to show this: enlarge the terminal or press v before you approve."), n, nil)
+	rows := wrap(styled(warn, "The terminal is too small for this: enlarge it, or press v, before you approve."), n, nil)
 	return append(rows, keyRows(n, "n", "deny", "v", "view all", "q", "stop")...)
 }
 
@@ -113,8 +137,9 @@ func (s *state) allKeys(n int) []line {
 			keys = append(keys, key, what)
 		}
 	}
-	add(it.err == nil, "y", "approve once")
+	add(it.err == nil && it.informed(), "y", "approve once")
 	add(true, "n", "deny")
+	add(true, "N", "with note")
 	session, always := keepsSession(r, policy.EffectAllow), keepsAlways(r, policy.EffectAllow)
 	add(it.whole() && session, "s", "session")
 	add(it.whole() && always, "a", "always")
@@ -125,17 +150,36 @@ func (s *state) allKeys(n int) []line {
 	add(s.grants, "g", "grants")
 	add(true, "h", "history")
 	add(len(r.Choices) > 0 && it.err == nil, "c", "choices")
-	add(len(s.items) > 1, "A", "approve all")
-	add(len(s.items) > 1, "N", "deny all")
+	all := s.approvesAll()
+	add(all != "", "A", all)
+	add(len(s.items) > 1 && !s.inbox, "D", fmt.Sprintf("deny all %d", len(s.items)))
+	add(s.inbox, "m", map[bool]string{false: "mark", true: "unmark"}[it.marked])
+	add(s.inbox, "Esc", "list")
 	add(len(s.items) > 1, "Tab", "next")
 	add(true, "q", "stop")
-	if s.notice == nil && it.err == nil && !it.whole() && (session || always) {
+	switch {
+	case s.notice != nil || it.err != nil:
+	case !it.informed():
+		rows = wrap(styled(warn, uninformedNote), n, nil)
+	case !it.whole() && (session || always):
 		rows = wrap(styled(faint, unseenNote(it)), n, nil)
 	}
 	if s.footer != "" {
 		rows = append(rows, wrap(styled(warn, present.SafeLine(s.footer)), n, nil)...)
 	}
 	return append(rows, keyRows(n, keys...)...)
+}
+
+// approvesAll says how many requests A would approve; nothing if there is no choice.
+func (s *state) approvesAll() string {
+	yes, left := allDialog{}.sort(s)
+	switch {
+	case len(s.items) < 2 || len(yes) == 0 || s.inbox: // there, those that were marked in the list
+		return ""
+	case len(left) == 0:
+		return fmt.Sprintf("approve all %d", len(yes))
+	}
+	return fmt.Sprintf("approve all: %d of %d", len(yes), len(s.items))
 }
 
 // keyRows lays out pairs of a key and what it does.

@@ -108,7 +108,7 @@ func (d sessionDialog) customKey(s state, k keyEvent) (state, []effect) {
 	case "enter":
 		life, err := time.ParseDuration(strings.TrimSpace(d.custom.String()))
 		if err != nil || life <= 0 {
-			s.notice = styled(bad, "Write a time such as 30m or 2h.")
+			s.notice = styled(bad, "Enter a time such as 30m or 2h.")
 			return s, nil
 		}
 		d.life, d.custom = life, nil
@@ -159,7 +159,7 @@ func (d sessionDialog) foot(s *state, n int) []line {
 	rows = append(rows, d.also.rows(n)...)
 	if d.custom != nil {
 		rows = append(rows, d.custom.rows(s.theme, n)...)
-		return append(rows, keyRows(n, "Enter", "take the time (30m, 2h)", "Esc", "back")...)
+		return append(rows, keyRows(n, "Enter", "use this time (30m, 2h)", "Esc", "back")...)
 	}
 	return append(rows, keyRows(n, "y", "yes, remember", "1-"+fmt.Sprint(len(s.current().request.Offers)), "reach",
 		"l", "how long", "c", "custom time", "w", "workers", "Esc", "back")...)
@@ -179,6 +179,7 @@ func reachText(r *approval.Request, o policy.Offer) string {
 	}
 	words := map[policy.Kind]string{
 		policy.KindPath: "this folder", policy.KindWords: "this command prefix", policy.KindURL: "this host",
+		policy.KindText: "this name, with any input",
 	}
 	var parts []string
 	for _, i := range o.Acts {

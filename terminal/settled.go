@@ -25,10 +25,17 @@ func (s state) settled(e settledEvent) (state, []effect) {
 		return s, []effect{refreshEffect{}} // a later look was told before
 	}
 	s.look = e.look
+	if s.listing && len(e.answered) > 0 {
+		s.dialog = nil // what it asked is answered
+	}
 	var effects []effect
 	for _, it := range s.items {
 		if !contains(e.pending, it.request) {
-			effects = append(effects, sayEffect{settledLine(it.request, e)})
+			said := settledLine(it.request, e)
+			effects = append(effects, sayEffect{said})
+			if s.inbox {
+				s.notice = said
+			}
 		}
 	}
 	same := func(it item, r *approval.Request) bool { return it.request == r }
@@ -61,6 +68,9 @@ func (s state) rebuilt(pending []*approval.Request, now time.Time, effects []eff
 			s.items = append(s.items, old[i])
 		} else {
 			s.items = append(s.items, item{request: r})
+			if s.inbox {
+				effects = append(effects, bellEffect{})
+			}
 		}
 	}
 	s.total = max(s.total, len(pending))
@@ -72,7 +82,16 @@ func (s state) rebuilt(pending []*approval.Request, now time.Time, effects []eff
 		s.at = i
 		return s, effects
 	}
-	next, more := s.show(min(s.at, len(s.items)-1), now)
+	s.at = min(s.at, len(s.items)-1)
+	if s.listing {
+		return s, effects
+	}
+	if s.inbox {
+		next, more := s.openList(now)
+		again := next.arm(now) // what is being typed is not for the list
+		return next, append(append(effects, more...), again)
+	}
+	next, more := s.show(s.at, now)
 	return next, append(effects, more...)
 }
 
@@ -137,6 +156,8 @@ func keptText(d approval.Decision) string {
 		return " for " + m.For.String()
 	case m.Keep == approval.KeepSession:
 		return " for this session"
+	case m.Keep == approval.KeepAlways && m.Everywhere:
+		return " always, everywhere"
 	case m.Keep == approval.KeepAlways:
 		return " always"
 	}

@@ -37,6 +37,7 @@ func hostile(id, text, language string) *approval.Request {
 		}, Open: []int{0, 2}, Trace: policy.Trace{{Look: text, Found: language}, {Act: 2, Found: "covered", Source: text}, {Act: 3, Found: "possibly denied", Source: text}},
 		Offers:  []policy.Offer{{Reach: policy.ReachExact, Allow: []string{text}, Deny: []string{text}, Acts: []int{0}}},
 		Choices: []approval.Choice{{ID: "x", Label: text}},
+		Origin:  approval.Origin{Agent: text, Folder: "/x/" + text, Branch: text},
 	}
 }
 
@@ -62,23 +63,25 @@ func FuzzShown(f *testing.F) {
 // checkDialogs shows a request and everything that a key opens over it.
 func checkDialogs(t *testing.T, r, other *approval.Request, view present.View, columns int) {
 	t.Helper()
-	s, _ := newState(options{theme: colours, limit: present.DefaultLimit(), grants: true, covers: true}, columns, 0, []*approval.Request{r, other})
+	s, _ := newState(options{theme: colours, limit: present.DefaultLimit(), grants: true, covers: true}, columns, 0, []*approval.Request{r, other}, start)
 	s, _ = s.update(loadedEvent{id: "1", view: view})
 	checkShown(t, s.render())
-	for _, key := range []string{"s", "a", "?", "c", "A", "n", "r", "q"} {
+	low, _ := s.update(sizeEvent{columns, 24})
+	checkShown(t, low.render())
+	for _, key := range []string{"s", "a", "?", "c", "A", "N", "D", "n", "r", "q"} {
 		open, _ := s.update(keyEvent{name: key, at: time.Unix(1<<40, 0)})
 		open, _ = open.update(coversEvent{open.turn, []string{view.Content}})
 		open, _ = open.update(pasteEvent{view.Content})
 		checkShown(t, open.render())
 	}
-	checkShown(t, strings.ReplaceAll(wholeText(view, colours), "\t", "")) // a pager takes tabs
-	checkShown(t, expandTabs(wholeText(view, noStyles)))
+	checkShown(t, strings.ReplaceAll(wholeText(r, view, colours), "\t", "")) // a pager takes tabs
+	checkShown(t, expandTabs(wholeText(r, view, noStyles)))
 }
 
 // checkEvents shows what comes from elsewhere while a prompt is open.
 func checkEvents(t *testing.T, r, other *approval.Request, text string, columns int) {
 	t.Helper()
-	base, _ := newState(options{theme: colours, grants: true}, columns, 0, []*approval.Request{r, other})
+	base, _ := newState(options{theme: colours, grants: true}, columns, 0, []*approval.Request{r, other}, start)
 	base, _ = base.update(loadedEvent{id: "1", view: present.View{Kind: present.KindText, Content: "x"}})
 	failed := errors.New(text)
 	who := policy.Who{User: text, Host: text}
@@ -110,6 +113,10 @@ func checkSaid(t *testing.T, r *approval.Request, text string, columns int) {
 			checkShown(t, colours.painted(wrap(said, columns, nil)))
 			checkShown(t, colours.painted(wrap(settledLine(r, settledEvent{answered: answered}), columns, nil)))
 		}
+	}
+	for _, height := range []int{0, 24} {
+		list, _ := newState(options{theme: colours, inbox: true}, columns, height, []*approval.Request{r}, start)
+		checkShown(t, list.render())
 	}
 	checkShown(t, windowTitle(r))
 	checkShown(t, statusLine(1, text, time.Second, text, columns).String())

@@ -55,6 +55,9 @@ func TestStatusLine(t *testing.T) {
 			t.Errorf("%d cells in %d: %s", l.width(), n, l)
 		}
 	}
+	if got := statusLine(0, strings.Repeat("shell(sleep 1) + ", 20), 83*time.Second, "last", 60).String(); !strings.HasSuffix(got, "… · 1m23s · last") {
+		t.Errorf("the label leaves no room: %q", got)
+	}
 	if got := statusLine(0, "pytest", 83*time.Second, "last", 60).String(); got != "⠋ pytest · 1m23s · last" {
 		t.Errorf("%q", got)
 	}
@@ -132,7 +135,7 @@ func BenchmarkPrompt(b *testing.B) {
 			view := present.View{Kind: kind, Content: big, Language: "go"}
 			r := &approval.Request{ID: "1", Summary: "Create big.go", Acts: []policy.Act{{Name: "write_file"}}}
 			for b.Loop() {
-				s, _ := newState(options{theme: colours, limit: present.DefaultLimit()}, 120, 50, []*approval.Request{r})
+				s, _ := newState(options{theme: colours, limit: present.DefaultLimit()}, 120, 50, []*approval.Request{r}, start)
 				s, _ = s.update(loadedEvent{id: "1", view: view})
 				if s.render() == "" {
 					b.Fatal("nothing is shown")

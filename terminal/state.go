@@ -43,6 +43,11 @@ type state struct {
 	ready      bool // the keys work, and the screen says so
 	quietUntil time.Time
 	quietEnd   time.Time
+	yesFrom    time.Time // from when a key may say yes: it has been quiet then, however long it took
+
+	listing bool      // the list of an inbox is on the screen, and not a request
+	now     time.Time // for ages in the list
+	clock   bool      // a tick for them is under way
 
 	over bool // nothing is left to do here
 	end  end
@@ -65,9 +70,11 @@ type item struct {
 	loaded  bool
 	scroll  int
 	page    page // for the width below
-	width   int
+	width   int  // that the page was laid out for
+	height  int  // likewise
 	reached int  // how many rows from the top were on the screen
 	seen    bool // all of it was on the screen
+	marked  bool // in the list of an inbox, to be answered with others
 	opened  bool // all of it was opened with v
 }
 
@@ -76,12 +83,19 @@ func (it *item) whole() bool {
 	return it.loaded && it.err == nil && (it.seen || it.opened && !it.page.headOnly)
 }
 
+// informed reports whether the person could see why it asks and every act that does.
+func (it *item) informed() bool { return it.opened || it.reached >= it.page.head }
+
 // newState returns the prompt for the requests, of which there is at least one, and what
 // has to be done first.
-func newState(o options, width, height int, pending []*approval.Request) (state, []effect) {
+func newState(o options, width, height int, pending []*approval.Request, now time.Time) (state, []effect) {
 	s := state{options: o, width: width, height: height, total: len(pending)}
 	for _, r := range pending {
 		s.items = append(s.items, item{request: r})
+	}
+	if s.inbox {
+		s, effects := s.openList(now)
+		return s, append(effects, bellEffect{})
 	}
 	return s, []effect{loadEffect{s.current().request}, bellEffect{}}
 }
@@ -102,6 +116,10 @@ func (s state) update(e event) (state, []effect) {
 		s = s.paste(e.text)
 	case sizeEvent:
 		s.width, s.height = e.width, e.height
+	case clickEvent:
+		s, effects = s.click(e)
+	case clockEvent:
+		s, effects = s.clockTicks(e)
 	case tickEvent:
 		s.ready = !e.at.Before(s.quietUntil)
 		if !s.ready {
@@ -142,6 +160,8 @@ func (s state) resume() (state, []effect) {
 	switch c, ok := s.dialog.(coverer); {
 	case s.over:
 		return s, nil
+	case s.listing:
+		return s, []effect{clockEffect{s.now.Add(listTick)}}
 	case !s.current().loaded:
 		return s, []effect{loadEffect{s.current().request}}
 	case ok && !c.told():
@@ -157,15 +177,39 @@ func (s state) key(k keyEvent) (state, []effect) {
 	if k.name == "ctrl+c" {
 		return s.interrupt("Ctrl-C")
 	}
+	if s.listing && s.dialog == nil {
+		if k.at.Before(s.quietUntil) {
+			s.quietUntil = earlier(k.at.Add(s.quiet), s.quietEnd)
+			return s, nil
+		}
+		if s.busy {
+			return s, nil
+		}
+		s.ready, s.notice = true, nil
+		next, effects := s.listKey(k)
+		if !next.over && next.asksYes() {
+			effects = append(effects, next.arm(k.at)) // what it says must be readable first
+		}
+		return next, effects
+	}
 	yes := k.name == "y" || k.name == "Y"
-	if k.at.Before(s.quietUntil) && (s.dialog == nil || yes && s.asksYes()) {
+	restless := k.at.Before(s.yesFrom) // it has not been quiet yet
+	if restless {
+		s.yesFrom = k.at.Add(s.quiet)
+	}
+	early := k.at.Before(s.quietUntil) || restless && agrees(k)
+	if early && (s.dialog == nil || yes && s.asksYes()) {
 		s.quietUntil = k.at.Add(s.quiet)
-		if !agrees(k) { // a key that is held down never comes to say yes
+		if !agrees(k) && k.name != "n" { // neither a key that is held down nor a text ever comes to answer
 			s.quietUntil = earlier(s.quietUntil, s.quietEnd)
+		}
+		if s.ready {
+			s.ready = false
+			return s, []effect{tickEffect{s.quietUntil}}
 		}
 		return s, nil // the tick that is under way sees the new time
 	}
-	if s.over || s.busy || !s.current().loaded {
+	if s.over || s.busy || !s.listing && !s.current().loaded {
 		return s, nil
 	}
 	s.ready, s.notice = true, nil
@@ -173,13 +217,15 @@ func (s state) key(k keyEvent) (state, []effect) {
 	switch {
 	case s.dialog == nil:
 		next, effects = s.answer(k)
+	case k.name == "enter" && s.asksYes():
+		next.notice = styled(faint, "Enter does not say yes: press y, or Esc to go back.")
 	case agrees(k) && s.asksYes() && s.tooTall():
 		next.notice = styled(warn, "Enlarge the terminal: this does not fit, and you should see what you agree to.")
 	default:
 		next, effects = s.dialog.key(s, k)
 	}
 	if s.asksYes() && next.dialog == nil && !next.busy {
-		next.quietUntil = k.at // back at the request, which has been read
+		next.quietUntil, next.yesFrom = k.at, k.at // back at the request, which has been read
 	}
 	if !next.over && next.asksYes() {
 		effects = append(effects, next.arm(k.at)) // what it says must be readable first
@@ -210,6 +256,7 @@ func (s *state) tooTall() bool {
 func (s *state) arm(now time.Time) effect {
 	s.ready = s.quiet <= 0
 	s.quietUntil, s.quietEnd = now.Add(s.quiet), now.Add(s.maxQuiet)
+	s.yesFrom = s.quietUntil
 	return tickEffect{s.quietUntil}
 }
 
@@ -260,11 +307,15 @@ func (s state) show(i int, now time.Time) (state, []effect) {
 // and notes whether all of it is or was on the screen.
 func (s *state) layout() {
 	it := s.current()
-	if !it.loaded {
+	if !it.loaded || s.listing {
 		return
 	}
-	if n := s.inner(); it.width != n {
-		it.page, it.width, it.reached = requestPage(it, s.limit, n), n, 0
+	if n := s.inner(); it.width != n || it.height != s.height {
+		page := requestPage(it, s.limit, n, s.usualRoom())
+		if it.width != n || len(page.rows) != len(it.page.rows) { // what was seen is elsewhere now
+			it.reached = 0
+		}
+		it.page, it.width, it.height = page, n, s.height
 	}
 	if s.dialog != nil {
 		return

@@ -208,14 +208,17 @@ func (s *Status) draw(t *Task) {
 
 const spinner = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
-// statusLine returns the line in at most n cells.
+// statusLine returns the line in at most n cells. The time is always there, and a long label
+// leaves half of the line to the output.
 func statusLine(turn int, label string, took time.Duration, last string, n int) line {
 	frames := []rune(spinner)
-	head := fmt.Sprintf(" %s · %s", present.SafeLine(label), took.Truncate(time.Second))
+	label, since := present.SafeLine(label), fmt.Sprintf(" · %s", took.Truncate(time.Second))
+	room := n - 2 - width(since)
 	if last != "" {
 		last = " · " + present.SafeLine(last)
+		room = max(room-width(last), room/2)
 	}
-	l := line{{string(frames[turn%len(frames)]), keycap}, {shorten(head, n-1), plain}}
+	l := line{{string(frames[turn%len(frames)]), keycap}, {shorten(" "+shorten(label, room)+since, n-1), plain}}
 	if room := n - l.width(); room > 3 && last != "" {
 		l = append(l, seg{shorten(last, room), faint})
 	}

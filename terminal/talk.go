@@ -24,7 +24,7 @@ func (w *work) talk() (end, error) {
 	if n, _, err := term.GetSize(w.cfg.Out.Fd()); err == nil && n > 0 {
 		columns = n
 	}
-	s, effects := newState(w.options(), columns, 0, pending)
+	s, effects := newState(w.options(), columns, 0, pending, w.cfg.Clock())
 	t := &talker{work: w, state: s, lines: w.typedLines(), events: make(chan event, 1)}
 	return t.run(effects)
 }
@@ -102,11 +102,11 @@ func (t *talker) apply(ctx context.Context, effects []effect) {
 		case tickEffect:
 			time.AfterFunc(e.until.Sub(t.cfg.Clock()), func() { t.send(ctx, tickEvent{t.cfg.Clock()}) })
 		case pagerEffect:
-			fmt.Fprint(t.cfg.Out, expandTabs(wholeText(e.view, noStyles)))
-			t.event(ctx, pagedEvent{id: e.id, at: t.cfg.Clock()})
+			fmt.Fprint(t.cfg.Out, expandTabs(wholeText(e.request, e.view, noStyles)))
+			t.event(ctx, pagedEvent{id: e.request.ID, at: t.cfg.Clock()})
 		case editEffect:
 			t.event(ctx, t.edit(e))
-		case bellEffect, quitEffect:
+		case bellEffect, quitEffect, clockEffect:
 		default:
 			t.event(ctx, t.do(e))
 		}
@@ -134,7 +134,7 @@ func (t *talker) take(ctx context.Context, l typedLine) {
 		t.event(ctx, interruptEvent{"end of input"})
 		return
 	case question != t.question():
-		fmt.Fprintln(t.cfg.Out, "That line was begun for another question: nothing was answered.")
+		fmt.Fprintln(t.cfg.Out, "That line was typed for another request: nothing was answered.")
 		return
 	}
 	typing, ok := t.state.dialog.(typist)
@@ -178,11 +178,18 @@ func keyOfWord(word string) string {
 // has come the sign that waits for a line.
 func (t *talker) print() {
 	s := t.state
-	if s.busy || !s.current().loaded || t.asked {
+	id := s.current().request.ID
+	if s.listing {
+		id = s.listed()
+		if t.asked && id != t.shown {
+			t.newLine() // more has come
+		}
+	}
+	if s.busy || !s.listing && !s.current().loaded || t.asked {
 		return
 	}
 	_, reading := s.dialog.(reader)
-	if id := s.current().request.ID; id != t.shown || reading {
+	if id != t.shown || reading {
 		t.shown = id
 		if reading {
 			t.shown = ""

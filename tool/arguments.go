@@ -147,7 +147,7 @@ func schemaOf[In any]() (*jsonschema.Schema, error) {
 }
 
 // Limits on a schema. It may come from a stranger, and checking arguments
-// against it must neither recurse for ever nor take for ever.
+// against it must neither recurse forever nor take forever.
 const (
 	maxSchemaBytes = 1 << 20
 	maxSchemaParts = 20_000 // with every reference written out

@@ -203,7 +203,7 @@ func TestNeedsApprovalIfFails(t *testing.T) {
 	broken := func(context.Context, policy.Call) (bool, error) { return false, errors.New("no table of paths") }
 	d := newFixture(t, yes, tool.NeedsApprovalIf(broken, p)...)
 	r := d.call("t", `{}`)
-	wantText(t, r, "[ERROR] t did not run: whether t needs approval cannot be told: no table of paths. Correct the call and try again.")
+	wantText(t, r, "[ERROR] t did not run: unknown whether t needs approval: no table of paths. Correct the call and try again.")
 	p.wantRan(t)
 	d.wantAsked(0)
 }

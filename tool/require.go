@@ -141,7 +141,7 @@ func NeedsApprovalIf(needs func(context.Context, policy.Call) (bool, error), too
 			spec := t.Spec()
 			ask, err := needs(ctx, policy.Call{Connector: spec.Connector, Tool: spec.Name, Arguments: args})
 			if err != nil {
-				return Action{}, fmt.Errorf("whether %s needs approval cannot be told: %w", spec.FullName(), err)
+				return Action{}, fmt.Errorf("unknown whether %s needs approval: %w", spec.FullName(), err)
 			}
 			a, err := t.Prepare(ctx, args)
 			if err == nil && ask {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
@@ -99,12 +98,13 @@ func ended(o approval.Outcome, value any, err, recordErr error) Result {
 	r.Value = value
 	switch {
 	case err == nil:
-		r.Text = quoteNotes(textOf(value))
+		r.Text = textOf(value)
 	case o.Stage == approval.StageCancelled:
 		r.fail(&CancelledError{Tool: r.Tool, Started: true, Err: err})
 	default:
 		r.fail(&FailedError{Tool: r.Tool, Err: err})
 	}
+	r.Text = QuoteNotes(r.Text) // an error has a stranger's words too
 	r.comment()
 	if recordErr != nil {
 		r.Text += fmt.Sprintf("\n\n[It ran, but its end could not be recorded: %v.]", recordErr)
@@ -122,12 +122,6 @@ func (r *Result) fail(err error) {
 	r.Text = fmt.Sprintf("[PENDING] %v. It has no result yet; do not repeat it.", err)
 }
 
-// How a result tells the model what a person said or did.
-const (
-	changedNote = "[A person changed the arguments before approving. What ran: "
-	personNote  = "[The person who answered says: "
-)
-
 // comment adds what the person did besides saying yes.
 func (r *Result) comment() {
 	if r.Outcome.Original != nil {
@@ -137,13 +131,6 @@ func (r *Result) comment() {
 		r.Text += fmt.Sprintf("\n\n%s%s]", personNote, note)
 	}
 }
-
-// quoteNotes marks what looks like a person's words in a tool's own output: it
-// may come from a stranger, who must not speak for the person.
-var quoteNotes = strings.NewReplacer(
-	changedNote, "[The tool's output says: "+changedNote[1:],
-	personNote, "[The tool's output says: "+personNote[1:],
-).Replace
 
 // textOf gives a tool's value to the model: a string as it is, nothing as
 // "done", anything else as JSON.

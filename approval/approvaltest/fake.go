@@ -143,7 +143,18 @@ func (f *Fake) CleanSessions(ctx context.Context) (ended []sessions.Session, err
 			ended = append(ended, s)
 		}
 	}
+	var orphans []*approval.Request
+	for _, r := range f.requests {
+		if r.settled == nil && !f.awaited(r.request) {
+			orphans = append(orphans, r.request)
+		}
+	}
 	f.mu.Unlock()
+	for _, r := range orphans {
+		if err := f.Settle(ctx, r, approval.Settlement{State: policy.StateDismissed}); err != nil {
+			return nil, err
+		}
+	}
 	for _, s := range ended {
 		if err := f.EndSession(ctx, s.ID); err != nil {
 			return nil, err

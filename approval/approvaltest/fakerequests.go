@@ -7,6 +7,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/sessions"
 )
 
 type fakeRequest struct {
@@ -191,11 +192,21 @@ func (f *Fake) Open(_ context.Context, session string) (out []approval.Posted, e
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.requests {
-		if r.settled == nil && (session == "" || r.request.Call.Session == session) {
+		if r.settled == nil && (session == "" || r.request.Call.Session == session) && f.awaited(r.request) {
 			out = append(out, r.posted())
 		}
 	}
 	return out, nil
+}
+
+// awaited reports whether somebody can still wait for the request. The lock is held.
+func (f *Fake) awaited(r *approval.Request) bool {
+	if _, begun := f.sessions[r.Call.Session]; begun {
+		if _, alive := f.session(r.Call.Session); !alive {
+			return false
+		}
+	}
+	return r.Origin.Process == approval.Process{} || f.alive(sessions.Process(r.Origin.Process))
 }
 
 // Await implements [approval.RequestStore].

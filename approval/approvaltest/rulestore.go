@@ -24,6 +24,22 @@ func TestRuleStore(t *testing.T, open func(t *testing.T) approval.RuleStore) {
 	})
 	t.Run("keeps every field", func(t *testing.T) { ruleFields(t, open(t)) })
 	t.Run("adds all or none", func(t *testing.T) { rulesAllOrNone(t, open(t)) })
+	t.Run("a deny beside an allow, and projects, are no duplicates", func(t *testing.T) {
+		s := open(t)
+		addRules(t, s, "allow a(x)", "deny a(x)")
+		for _, project := range []string{"/work/shop", "/work/blog"} {
+			here := rule("allow a(x)")
+			here.Project = project
+			if err := s.AddRules(t.Context(), here); err != nil {
+				t.Errorf("in %s: %v", project, err)
+			}
+			here.Pattern = "A(x)"
+			if err := s.AddRules(t.Context(), here); !errors.Is(err, policy.ErrDuplicateRule) {
+				t.Errorf("twice in %s: %v", project, err)
+			}
+		}
+		wantRules(t, s, "allow a(x)", "deny a(x)", "allow a(x)", "allow a(x)")
+	})
 	t.Run("gives ids to rules without", func(t *testing.T) {
 		s := open(t)
 		addRules(t, s, "allow a", "allow b")
@@ -90,6 +106,7 @@ func ruleFields(t *testing.T, s approval.RuleStore) {
 	want := rule("deny shell(git push)")
 	want.ID, want.Created, want.Expires = "mine", Epoch, Epoch.AddDate(1, 0, 0)
 	want.Enabled, want.Because, want.Source = false, "main is protected", "policy.yaml:7"
+	want.Project = "/home/me/shop"
 	if err := s.AddRules(t.Context(), want); err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +130,8 @@ func rulesAllOrNone(t *testing.T, s approval.RuleStore) {
 		{"  ", policy.ErrEmptyPattern},
 		{"a[", policy.ErrMalformedRule},
 		{"except a", policy.ErrMalformedRule},
-		{"deny KEPT(x)", policy.ErrDuplicateRule},
-		{"deny Fresh", policy.ErrDuplicateRule},
+		{"allow KEPT(x)", policy.ErrDuplicateRule},
+		{"allow Fresh", policy.ErrDuplicateRule},
 	} {
 		err := s.AddRules(t.Context(), rule("allow fresh"), rule(bad.text))
 		var typed *policy.RuleError

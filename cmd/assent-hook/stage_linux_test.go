@@ -677,7 +677,7 @@ func TestStageUndoWithoutAPolicy(t *testing.T) {
 	}
 	for line := range strings.Lines(string(out)) {
 		id, _, _ := strings.Cut(line, " ")
-		if out, err := s.command(assent, "undo", id).CombinedOutput(); err != nil || !strings.Contains(string(out), "It is as it was.") {
+		if out, err := s.command(assent, "undo", id).CombinedOutput(); err != nil || !strings.Contains(string(out), "Restored.") {
 			t.Errorf("%s%v: %s", line, err, out)
 		}
 	}

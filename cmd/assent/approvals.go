@@ -15,10 +15,13 @@ func approvalsCmd() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "approvals [on|off]",
-		Short: "Turn asking on or off, for everything",
-		Long: "approvals is the master switch. Off, what would be asked runs, as with --approve-all; what is\n" +
-			"blocked, deny rules, what only a person may answer and the records stay. Without a word it\n" +
-			"says how it stands.",
+		Short: "Enable or disable approvals",
+		Long: "approvals is the master switch. While approvals are off, whatever would be asked runs without a\n" +
+			"question, as with --approve-all. Denies still hold, requests that only a person may answer still wait,\n" +
+			"and everything is still recorded. Without an argument the command prints the current state.",
+		Example: "  assent approvals\n" +
+			"  assent approvals off\n" +
+			"  assent approvals on",
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"on", "off"},
 		RunE: func(c *cobra.Command, args []string) error {

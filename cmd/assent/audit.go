@@ -25,9 +25,12 @@ func auditCmd() *cobra.Command {
 	var flags auditFlags
 	c := &cobra.Command{
 		Use:   "audit",
-		Short: "See what was decided, by whom or what, and why",
-		Long: "The audit log has every call, also free, blocked and automatic ones. Each record carries the\n" +
-			"hash of the one before, so that a change is noticed.",
+		Short: "Show what was decided, by whom, and why",
+		Long: "The audit log records every call, including calls that needed no answer and calls that were blocked.\n" +
+			"Each record carries the hash of the one before it, so changes are detected.",
+		Example: "  assent audit list\n" +
+			"  assent audit show 42\n" +
+			"  assent audit stats --since 7d",
 	}
 	flags.register(c)
 	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
@@ -38,13 +41,13 @@ func auditCmd() *cobra.Command {
 
 // registerFilter adds the flags that say which records are wanted.
 func registerFilter(c *cobra.Command, f *auditview.Filter) {
-	c.Flags().StringVar(&f.Since, "since", "", "not before: 90m, 12h, 30d ago, or a time such as 2026-12-31")
-	c.Flags().StringVar(&f.Until, "until", "", "before: as --since")
+	c.Flags().StringVar(&f.Since, "since", "", "only since then: 90m, 12h or 30d ago, or a time such as 2026-12-31")
+	c.Flags().StringVar(&f.Until, "until", "", "only before then, written as for --since")
 	c.Flags().StringVar(&f.Tool, "tool", "", "TOOL or CONNECTOR:TOOL; * and ? work")
 	c.Flags().StringVar(&f.Worker, "worker", "", "a worker anywhere in the chain")
 	c.Flags().StringVar(&f.Session, "session", "", "the session")
 	c.Flags().StringVar(&f.Outcome, "outcome", "",
-		"how it was answered or ended, such as denied, auto-approved, failed; or allowed, refused, in whatever way")
+		"how it was answered or ended, such as denied, auto-approved or failed; allowed and refused match every kind")
 	c.Flags().StringVar(&f.Rule, "rule", "", "the id of the rule or grant that decided")
 }
 
@@ -54,9 +57,12 @@ func auditListCmd(flags *auditFlags) *cobra.Command {
 	var follow, all bool
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "Print what was decided, a line each, the newest last",
-		Long: "list prints a line for each call that ended or whose end was not seen. With --follow it goes\n" +
-			"on with what any process decides from now on, until it is interrupted.",
+		Short: "List decisions, newest last",
+		Long: "list prints one line for each call that ended, or whose end was never seen. With --follow it keeps\n" +
+			"printing what any process decides, until it is interrupted.",
+		Example: "  assent audit list --limit 20\n" +
+			"  assent audit list --since 12h --outcome denied\n" +
+			"  assent audit list --follow --tool 'shell'",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 0 {
@@ -69,9 +75,9 @@ func auditListCmd(flags *auditFlags) *cobra.Command {
 		},
 	}
 	registerFilter(c, &filter)
-	c.Flags().IntVar(&limit, "limit", 50, "at most so many, the newest; 0 for all, with --follow for none")
-	c.Flags().BoolVar(&follow, "follow", false, "go on with what comes, from every process")
-	c.Flags().BoolVar(&all, "all", false, "also the starts of calls that have ended")
+	c.Flags().IntVar(&limit, "limit", 50, "how many to print, counted from the newest; 0 means all, or none with --follow")
+	c.Flags().BoolVar(&follow, "follow", false, "keep printing new decisions of all processes")
+	c.Flags().BoolVar(&all, "all", false, "also print the starts of calls that have ended")
 	return c
 }
 
@@ -128,8 +134,11 @@ func followRecords(c *cobra.Command, flags *auditFlags, filter auditview.Filter,
 func auditShowCmd(flags *auditFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show ID",
-		Short: "Print all that is kept of a call: its number in the list, its id, or that of its request",
-		Args:  cobra.ExactArgs(1),
+		Short: "Show everything recorded about one call",
+		Long:  "show prints all records of a call. ID is its number in the list, its own id, or the id of its request.",
+		Example: "  assent audit show 42\n" +
+			"  assent audit show 42 --json",
+		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.read(c.Context(), func(s *store.Store) error {
 				story, err := auditview.StoryOf(c.Context(), s, args[0])
@@ -149,8 +158,10 @@ func auditStatsCmd(flags *auditFlags) *cobra.Command {
 	var filter auditview.Filter
 	c := &cobra.Command{
 		Use:   "stats",
-		Short: "Count prompts and answers, and which rules do work",
-		Args:  cobra.NoArgs,
+		Short: "Count questions, answers and the rules that answered",
+		Example: "  assent audit stats\n" +
+			"  assent audit stats --since 30d --json",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var stats store.Stats
 			var rules *policy.RuleSet // nil if there is no store

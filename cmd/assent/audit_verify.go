@@ -17,8 +17,10 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Print records for other programs, the oldest first",
-		Args:  cobra.NoArgs,
+		Short: "Print records for other programs, oldest first",
+		Example: "  assent audit export > audit.jsonl\n" +
+			"  assent audit export --format csv --since 2026-01-01",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if format != string(store.FormatJSONL) && format != string(store.FormatCSV) {
 				return misused(c, "--format %q: it is jsonl or csv", format)
@@ -36,10 +38,12 @@ func auditExportCmd(flags *auditFlags) *cobra.Command {
 func auditSealCmd(flags *auditFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "seal",
-		Short: "Print the head of the log, to be kept elsewhere",
-		Long: "seal prints one word that stands for the whole log up to now. Kept where nobody who can write\n" +
-			"the log can change it, it lets 'assent audit verify --seal' notice that the end was cut off,\n" +
-			"or that the log was written anew.",
+		Short: "Print a seal of the log, to store elsewhere",
+		Long: "seal prints one word that stands for the whole log so far. Store it where nobody who can write the\n" +
+			"log can change it: 'assent audit verify --seal' then detects that the end of the log was cut off or\n" +
+			"that the log was rewritten.",
+		Example: "  assent audit seal\n" +
+			"  assent audit seal >> /mnt/backup/seals",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := flags.reading(c.Context())
@@ -68,8 +72,10 @@ func auditVerifyCmd(flags *auditFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that nobody changed the log",
-		Long: "verify reads the whole log and names each record that was changed, removed, inserted or moved.\n" +
-			"With a seal it also notices that the end is missing. It ends with status 1 if something is wrong.",
+		Long: "verify reads the whole log and names each record that was changed, removed, inserted or moved. With\n" +
+			"a seal it also detects a missing end. It exits with status 1 if it finds a problem.",
+		Example: "  assent audit verify\n" +
+			"  assent audit verify --seal @/mnt/backup/seals",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			wanted, err := auditview.ParseSeals(seals)

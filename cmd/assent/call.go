@@ -16,12 +16,13 @@ func callCmd() *cobra.Command {
 	var flags workFlags
 	c := &cobra.Command{
 		Use:   "call TOOL 'JSON or command'",
-		Short: "Run one tool by hand, through the gate",
-		Long: "call runs a tool as an agent would, with the same questions and the same records. The policy\n" +
-			"is that of -c, a worker or policy file, or else that of the project. Tools that a worker\n" +
-			"marks as manual are run so.\n\n" +
-			"The result goes to standard output, questions to standard error. A call that is refused ends\n" +
-			"with status 3.",
+		Short: "Run one tool by hand, with the same approvals as an agent",
+		Long: "call runs a tool as an agent would: the same questions, the same records. The policy is the worker\n" +
+			"or policy file given with -c, or else the project's policy. This is also how to run tools that a worker\n" +
+			"marks as manual.\n" +
+			"\n" +
+			"The result goes to standard output, questions to standard error. A call that is refused exits with\n" +
+			"status 3.",
 		Example: "  assent call -c notes.worker read_file '{\"path\": \"notes/today.md\"}'\n" +
 			"  assent call shell 'git status'\n" +
 			"  assent call github:create_issue '{\"repo\": \"me/notes\", \"title\": \"Broken link\"}'",
@@ -38,7 +39,7 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	if err := f.check(c); err != nil {
 		return err
 	}
-	if err := f.canAsk(c, false); err != nil {
+	if err := byPerson(c); err != nil {
 		return err
 	}
 	s, err := f.resolve(c, "", "", false)
@@ -49,6 +50,9 @@ func (f *workFlags) call(c *cobra.Command, name, args string) error {
 	result, err := o.Call(c.Context(), s, doors.CallOf(name, args))
 	if err != nil {
 		return err
+	}
+	if result.Outcome.State == policy.StateDenied && result.Outcome.Decision == nil && !personHere() && f.ask != "inbox" {
+		return misused(c, "%s needs an answer, and there is no terminal to ask at; choose %s", result.Tool, withoutTerminal(c))
 	}
 	if result.Err != nil {
 		return callFailed(result)

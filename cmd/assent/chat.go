@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/runs"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/terminal"
 )
 
@@ -19,10 +20,15 @@ func chatCmd() *cobra.Command {
 	var flags runFlags
 	c := &cobra.Command{
 		Use:   "chat WORKER",
-		Short: "Talk with an agent, and be asked before its tools act",
-		Long: "chat reads messages, a line each, and gives them to a worker one after another. It is one\n" +
-			"session: what you grant for the session holds until the chat ends. The end of input (Ctrl-D)\n" +
-			"or /quit ends it.",
+		Short: "Talk with an agent, and approve what its tools do",
+		Long: "chat sends your messages to a worker, one after another. A chat is one session: what you approve\n" +
+			"for the session holds until the chat ends.\n" +
+			"\n" +
+			"At a terminal you can edit the line; the up and down keys bring back earlier messages, which are\n" +
+			"kept only until the chat ends. /help lists the commands. Ctrl-D or /quit ends the chat; Ctrl-C at\n" +
+			"an empty line asks first. Without a terminal each line of standard input is a message.",
+		Example: "  assent chat notes\n" +
+			"  assent chat --model anthropic:NAME notes.worker",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return flags.chat(c, args[0]) },
 	}
@@ -43,29 +49,59 @@ func (f *runFlags) chat(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewReader(c.InOrStdin())
+	next := messageLines(bufio.NewReader(c.InOrStdin()), c.ErrOrStderr())
+	if composer := terminal.NewComposer(os.Stdin, os.Stderr, "you: ", os.Getenv); composer != nil {
+		fmt.Fprintf(c.ErrOrStderr(), "Chat with %s. Type a message and press Enter; /help lists the commands.\n",
+			present.SafeLine(s.Worker.Name))
+		next = composer.Read
+	}
 	o := f.options(runs.NewView(out, c.ErrOrStderr(), false, exitStatus))
 	return o.Chat(c.Context(), s, func(ctx context.Context) (string, error) {
-		return nextMessage(ctx, c.ErrOrStderr(), lines)
+		return nextMessage(ctx, c.ErrOrStderr(), next)
 	})
 }
 
+// chatHelp is what /help prints.
+const chatHelp = `/help   show this list
+/quit   end the chat (also Ctrl-D at an empty line)
+Up, Down brings back earlier messages; Alt-Enter begins a new line; Ctrl-C clears the line.
+`
+
 // nextMessage reads a message; an empty one at the end.
-func nextMessage(ctx context.Context, prompts io.Writer, lines *bufio.Reader) (string, error) {
+func nextMessage(ctx context.Context, out io.Writer, next func(context.Context) (string, error)) (string, error) {
 	for {
-		if terminal.IsTerminal(os.Stdin) {
-			fmt.Fprint(prompts, "you: ")
-		}
-		line, err := readUntil(ctx, lines)
+		line, err := next(ctx)
 		text := strings.TrimSpace(line)
+		over := errors.Is(err, io.EOF) || errors.Is(err, terminal.ErrLeft)
 		switch {
-		case errors.Is(err, io.EOF) && text == "", text == "/quit":
+		case over && text == "", text == "/quit", text == "/exit":
 			return "", nil
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil && !over:
 			return "", err
+		case text == "/help":
+			fmt.Fprint(out, chatHelp)
+		case isCommand(text):
+			fmt.Fprintf(out, "Unknown command %s. /help lists the commands.\n", present.SafeLine(text))
 		case text != "":
 			return text, nil
 		}
+	}
+}
+
+// isCommand reports whether a message is one word behind a slash, and no path.
+func isCommand(text string) bool {
+	word, ok := strings.CutPrefix(text, "/")
+	return ok && word != "" && !strings.ContainsAny(word, "/ .\n")
+}
+
+// messageLines reads messages from a stream, a line each. A terminal that cannot be drawn on gets a
+// prompt.
+func messageLines(in *bufio.Reader, prompts io.Writer) func(context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		if terminal.IsTerminal(os.Stdin) {
+			fmt.Fprint(prompts, "you: ")
+		}
+		return readUntil(ctx, in)
 	}
 }
 

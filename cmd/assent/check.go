@@ -17,13 +17,15 @@ func checkCmd() *cobra.Command {
 	var kind string
 	c := &cobra.Command{
 		Use:   "check [FILE…]",
-		Short: "Find what is wrong with a worker, a policy or a config file",
-		Long: "check reports all problems of a file at once: unknown keys, rules that can never apply,\n" +
-			"tools that do not exist, two names for one folder that differ, examples under expect: that\n" +
-			"come out otherwise, what allows more than it seems to, and what would keep a run from\n" +
-			"starting. It runs nothing. It ends with status 1 if it found anything.\n" +
-			"Without a file it is about the project's .assent/policy.yaml.",
-		Example: "  assent check notes.worker\n  assent check .assent/policy.yaml",
+		Short: "Check a worker, policy or config file for mistakes",
+		Long: "check reports all mistakes in how a file is written in one go, such as unknown keys. In a file without\n" +
+			"such mistakes it finds rules that can never apply, tools that do not exist, two names for one folder\n" +
+			"with different approvals, examples under expect: that turn out differently, settings that allow more\n" +
+			"than they seem to, and anything that would keep a run from starting. It runs nothing, and exits with\n" +
+			"status 1 if it finds a problem. Without a file it checks the project's .assent/policy.yaml.",
+		Example: "  assent check\n" +
+			"  assent check notes.worker\n" +
+			"  assent check .assent/policy.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
 			order, err := setup.OrderHere("", "")
 			if err != nil {
@@ -44,10 +46,12 @@ func checkCmd() *cobra.Command {
 				args = []string{found}
 			}
 			findings := []check.Finding{}
+			var errs []error
 			for _, file := range args {
 				found, err := check.File(c.Context(), file, config.Kind(kind), below, setting)
-				if err != nil {
-					return err
+				if err != nil { // the other files are checked all the same
+					errs = append(errs, err)
+					continue
 				}
 				findings = append(findings, found...)
 				if !asJSON {
@@ -59,11 +63,14 @@ func checkCmd() *cobra.Command {
 					return err
 				}
 			}
+			if len(errs) > 0 {
+				return errors.Join(errs...)
+			}
 			return foundSomething(len(findings), asJSON)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
-	c.Flags().StringVar(&kind, "as", "", "what the file is: worker, policy or config (default: found out)")
+	c.Flags().StringVar(&kind, "as", "", "the kind of file: worker, policy or config (default: detected)")
 	return c
 }
 

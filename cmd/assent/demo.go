@@ -16,10 +16,12 @@ func demoCmd() *cobra.Command {
 	var flags demoFlags
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "See in a minute what assent does",
-		Long: "demo lets a scripted agent tidy up some notes in a folder of its own, and asks you what\n" +
-			"it may do. It needs no model, no network and no set-up. Without a terminal it plays a\n" +
-			"recorded operator and says so.",
+		Short: "See what assent does, in one minute",
+		Long: "demo lets a scripted agent tidy up some notes in a temporary folder, and asks you what it may do. It\n" +
+			"needs no model, no network and no setup. Without a terminal it plays a recorded operator and says so.",
+		Example: "  assent demo\n" +
+			"  assent demo --strict\n" +
+			"  assent demo --dir /tmp/notes",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := flags.check(c); err != nil {
@@ -34,6 +36,6 @@ func demoCmd() *cobra.Command {
 	flags.register(c)
 	flags.registerOnDeny(c)
 	c.Flags().StringVar(&flags.options.Dir, "dir", "",
-		"use this folder, new or of an earlier demo, instead of a temporary one")
+		"use this folder (new, or from an earlier demo) instead of a temporary one")
 	return c
 }

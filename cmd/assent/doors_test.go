@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/mcptest"
+	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
@@ -43,7 +45,7 @@ type doorCall struct {
 // What only some doors have.
 var (
 	noTool     = map[string]string{"hook": "other agents have no such tool"}
-	ownWorkers = map[string]string{"hook": "other agents have workers of their own", "mcp": "workers are not offered to clients", "call": "only a run has workers", "explain": "only a run has workers"}
+	ownWorkers = map[string]string{"hook": "other agents have workers of their own", "mcp": "workers are not offered to clients", "call": "only a run has workers", "explain": "only a run has workers", "open": "a program that embeds assent has tools of its own for that"}
 	outsiders  = map[string]string{"hook": "another agent reaches files outside the roots by itself, so that a person is asked"}
 	noFolder   = map[string]string{"hook permission-tool": "it is not told which folder the agent's shell is in, so that relative paths are unknown"}
 	noHTTP     = map[string]string{"hook codex": "Codex has no tool for requests", "hook gemini": "Gemini CLI has no tool for one URL"}
@@ -57,6 +59,8 @@ var doorCalls = []doorCall{
 	{"read denied by the administrator", "read_file", `{"path":"admins/x.txt"}`, "refused", "deny read_file(admins/**)", nil},
 	{"read denied by the user", "read_file", `{"path":"users/x.txt"}`, "refused", "deny read_file(users/**)", nil},
 	{"read denied by a kept rule", "read_file", `{"path":"kept/x.txt"}`, "refused", "deny read_file(kept/**)", nil},
+	{"read denied by a kept rule of this project", "read_file", `{"path":"here/x.txt"}`, "refused", "deny read_file(here/**)", nil},
+	{"read denied by a kept rule of another project", "read_file", `{"path":"there/x.txt"}`, "runs", "", nil},
 	{"read of a secret", "read_file", `{"path":".env"}`, "asks", "secret", nil},
 	{"read outside", "read_file", `{"path":"/etc/hostname"}`, "refused", "", outsiders},
 	{"asked write", "write_file", `{"path":"new.txt","content":"n\n"}`, "asks", "write: ask", nil},
@@ -88,6 +92,9 @@ var doorCalls = []doorCall{
 	{"command allowed by config", "shell", `{"command":"lintall --built"}`, "runs", "", nil},
 	{"command allowed by the user", "shell", `{"command":"lintall --linted"}`, "runs", "allow shell(lintall --linted)", nil},
 	{"command allowed by a kept rule", "shell", `{"command":"lintall --kept"}`, "runs", "allow shell(lintall --kept)", nil},
+	{"command allowed by a kept rule of this project", "shell", `{"command":"lintall --here"}`, "runs", "allow shell(lintall --here)", nil},
+	{"command allowed by a kept rule of another project", "shell", `{"command":"lintall --there"}`, "asks", "", nil},
+	{"command that reads what another project denies", "shell", `{"command":"cat there/x.txt"}`, "runs", "", noFolder},
 	{"project's code that a kept rule allows", "shell", `{"command":"sh a.txt"}`, "runs", "allow project_code", noFolder},
 	{"project's code with a variable", "shell", `{"command":"LD_PRELOAD=x sh a.txt"}`, "asks", "", noFolder},
 	{"asked command", "shell", `{"command":"git push"}`, "asks", "", nil},
@@ -162,6 +169,12 @@ const (
 // doorRules are kept in the store.
 var doorRules = []string{"deny read_file(kept/**)", "deny write_file(free/kept/**)", "allow shell(lintall --kept)", "allow project_code(/**/*)"}
 
+// hereRules are kept for the project, thereRules for another one.
+var (
+	hereRules  = []string{"deny read_file(here/**)", "allow shell(lintall --here)"}
+	thereRules = []string{"deny read_file(there/**)", "allow shell(lintall --there)"}
+)
+
 // doorPolicy is the project's own.
 func doorPolicy() string {
 	return `sandbox:
@@ -223,12 +236,12 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 		"project/workers/helper.worker": "---\nmodel: script:none.yaml\n---\nYou help.\n",
 		"project/a.txt":                 "one\n", "project/private/x.txt": "p\n", "project/private/readme.md": "r\n", "project/admins/x.txt": "a\n",
 		"project/users/x.txt": "u\n", "project/kept/x.txt": "k\n", "project/.env": "TOKEN=1\n", "project/free/b.txt": "b\n",
+		"project/here/x.txt": "h\n", "project/there/x.txt": "t\n", "other/x.txt": "",
 		"project/locked/x.txt": "l\n", "project/.git/config": "", "project/drafts/x.md": "",
 	} {
 		s.put(name, text)
 	}
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", s.program, "-ldflags",
-		"-s -w -X github.com/assent-dev/assent/internal/setup.Administrator="+filepath.Join(top, "admin", "policy.yaml"), ".")
+	build := exec.Command("go", slices.Concat([]string{"build", "-o", s.program}, s.ldflags(), []string{"."})...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -238,7 +251,19 @@ func newScene(t *testing.T, sandboxed bool) *scene {
 	for _, rule := range doorRules {
 		s.must("rules", "add", "--wide", rule)
 	}
+	for _, rule := range hereRules {
+		s.must("rules", "add", "--here", rule)
+	}
+	for _, rule := range thereRules {
+		s.must("rules", "add", "--project", "../other", rule)
+	}
 	return s
+}
+
+// ldflags make the file of the scene the administrator's.
+func (s *scene) ldflags() []string {
+	return []string{"-buildvcs=false", "-ldflags",
+		"-s -w -X github.com/assent-dev/assent/internal/setup.Administrator=" + filepath.Join(s.top, "admin", "policy.yaml")}
 }
 
 func (s *scene) put(name, text string) {
@@ -409,6 +434,7 @@ func allDoors() []door {
 			return s.recorded(0)
 		}},
 		{"resume", (*scene).resumed},
+		{"open", (*scene).opened},
 		{"mcp", func(s *scene, calls []doorCall) []judged {
 			client, closing := s.client(s.command("mcp", "--tools", "files,shell", "--ask-timeout", "20ms"))
 			for _, c := range calls {
@@ -454,6 +480,39 @@ func (s *scene) resumed(calls []doorCall) []judged {
 		s.t.Fatalf("the run did not go on:\n%s", out)
 	}
 	return all
+}
+
+// opened has the calls judged by a program that embeds assent. Its administrator is that of the scene.
+func (s *scene) opened(calls []doorCall) []judged {
+	s.t.Helper()
+	program, root := filepath.Join(s.top, "bin", "embedder"), filepath.Join("..", "..")
+	if _, err := os.Stat(program); err != nil {
+		here, err := filepath.Abs(root)
+		if err == nil {
+			err = reexec.BuildOutside(s.t.TempDir(), here, filepath.Join(root, "testdata", "embedder", "main.go.txt"), program, s.ldflags()...)
+		}
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	var lines bytes.Buffer
+	for i, c := range calls {
+		call := policy.Call{ID: fmt.Sprint("c", i), Tool: c.tool, Arguments: json.RawMessage(s.args(c))}
+		if connector, name, ok := strings.Cut(c.tool, ":"); ok {
+			call.Connector, call.Tool = connector, name
+		}
+		if err := json.NewEncoder(&lines).Encode(call); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	own := *s
+	own.program = program
+	cmd := own.command("judge")
+	cmd.Stdin = &lines
+	if out, err := cmd.CombinedOutput(); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	return s.recorded(0)
 }
 
 // client is one of an MCP server.
@@ -526,7 +585,7 @@ func (s *scene) explained(calls []doorCall, who string) (all []judged) {
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
 			s.t.Fatalf("%v\n%s", err, line)
 		}
-		asked, unasked := strings.CutPrefix(a.Why, "it must be asked, and no inbox is open: ")
+		asked, unasked := strings.CutPrefix(a.Why, "it needs approval, and no inbox is open to ask: ")
 		switch {
 		case a.Outcome == "allow":
 			all = append(all, judgedBy(policy.StateFree, a.Trace, ""))

@@ -4,8 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/tool/roots"
 )
 
 // What config names runs silently; undoing the line brings the prompt back.
@@ -25,6 +29,57 @@ func TestPreApproveInConfig_NotesExample(t *testing.T) {
 	x.asked("output/report.md")
 	x.denies("")
 	x.ends(0, "You did not want the report.")
+}
+
+// The command of the README that needs no key works from the repository's root.
+func TestTheReadmesCommandWithoutAKey(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^assent (run --model script:\S+ \S+) "([^"]+)" +# without a key$`).FindSubmatch(readme)
+	if found == nil {
+		t.Fatal("the README has no such command")
+	}
+	p := &project{story: &story{t: t, dir: t.TempDir()}, home: t.TempDir()}
+	if err := os.CopyFS(filepath.Join(p.dir, "examples"), os.DirFS("../../examples")); err != nil {
+		t.Fatal(err)
+	}
+	x := p.at(append(strings.Fields(string(found[1])), string(found[2]))...)
+	x.sees("Trust it?")
+	x.types("y")
+	x.asked("Create output/report.md")
+	x.types("y")
+	x.ends(0, "The report is in output/report.md.")
+}
+
+// What an example makes beside its files is not for git.
+func TestExamplesLeaveNothingForGit(t *testing.T) {
+	ignored, err := os.ReadFile("../../.gitignore")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workers, err := filepath.Glob("../../examples/*/*.worker")
+	if err != nil || len(workers) == 0 {
+		t.Fatalf("%v, %v", workers, err)
+	}
+	for _, name := range workers {
+		f, err := config.Read(name, config.WorkerFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range f.Policy.Roots {
+			rel, err := filepath.Rel(filepath.Dir(f.Folder), r.Host)
+			if r.Mode != roots.ModeReadWrite || rel == filepath.Base(f.Folder) {
+				continue
+			}
+			rel = filepath.Join("examples", rel)
+			if err != nil || !strings.Contains(string(ignored), "\n/"+rel+"/\n") {
+				t.Errorf("%s: %s is not in .gitignore (%v)", name, rel, err)
+			}
+		}
+	}
 }
 
 func TestGitHelperExample(t *testing.T) {

@@ -24,16 +24,16 @@ func explainCmd() *cobra.Command {
 	var flags explainFlags
 	c := &cobra.Command{
 		Use:   "explain [-c CONFIG] [--for DOOR] COMMAND | TOOL ARGUMENTS",
-		Short: "Say what would happen to a call, and why",
-		Long: "explain takes a call through what holds in this folder and prints each step of the decision.\n" +
-			"It runs nothing, asks nobody and leaves no record.\n\n" +
-			"A tool's name with its arguments, as JSON or as the one that matters, is a call of that tool;\n" +
-			"everything else is a shell command. --for says who would call it: run, mcp, or another agent\n" +
-			"whose hook answers: " + strings.Join(install.AgentNames(), ", ") + ". Without it the answer is that of\n" +
-			"'assent run', or of the agent whose tool is named; where no policy gives agents a shell, it is\n" +
-			"that of " + agents.All()[0].Title + ".\n\n" +
-			"With --batch it reads one call a line from standard input, {\"tool\": …, \"args\": {…}}, and\n" +
-			"prints one answer a line.",
+		Short: "Explain what would happen to a call, and why",
+		Long: "explain judges a call by the policy of this folder and prints each step of the decision. It runs\n" +
+			"nothing, asks nobody and records nothing.\n\n" +
+			"A tool name with its arguments (JSON, or just the main argument) is a call of that tool; anything\n" +
+			"else is a shell command. --for says who would make the call: run, mcp, or another agent\n" +
+			"(" + strings.Join(install.AgentNames(), ", ") + ").\n" +
+			"Without --for the answer is that of 'assent run', or of the agent whose tool is named. Where no\n" +
+			"policy gives agents a shell, it is that of " + agents.All()[0].Title + ".\n\n" +
+			"With --batch it reads one call per line from standard input, {\"tool\": …, \"args\": {…}}, and\n" +
+			"prints one answer per line.",
 		Example: "  assent explain 'git status && git push'\n" +
 			"  assent explain --for claude-code 'npm test'\n" +
 			"  assent explain 'Bash(git push)'\n" +
@@ -50,7 +50,7 @@ func explainCmd() *cobra.Command {
 	c.Flags().StringVar(&flags.door, "for", "",
 		"who would call it: run, mcp, "+strings.Join(install.AgentNames(), ", "))
 	c.Flags().BoolVar(&flags.asJSON, "json", false, "print the answer as JSON")
-	c.Flags().BoolVar(&flags.batch, "batch", false, "explain one call a line of standard input")
+	c.Flags().BoolVar(&flags.batch, "batch", false, "explain one call per line of standard input")
 	return c
 }
 

@@ -33,10 +33,10 @@ type askFlags struct {
 
 func (f *askFlags) register(c *cobra.Command) {
 	c.Flags().BoolVar(&f.approveAll, "approve-all", false,
-		"run whatever would be asked, except what only a person may answer")
+		"approve whatever would be asked, except what only a person may answer")
 	c.Flags().BoolVar(&f.strict, "strict", false, "refuse whatever would be asked")
 	c.Flags().DurationVar(&f.askTimeout, "ask-timeout", 0,
-		"turn silence into a denial after this time, such as 5m (default: no timeout)")
+		"deny a request that has no answer after this time, such as 5m (default: no timeout)")
 }
 
 // registerOnDeny adds the flag of what goes on after a denial; a single call does not.
@@ -83,11 +83,11 @@ type workFlags struct {
 func (f *workFlags) register(c *cobra.Command) {
 	f.askFlags.register(c)
 	f.storeFlags.register(c)
-	c.Flags().StringVarP(&f.config, "config", "c", "", "a policy in place of your own config and what is found")
+	c.Flags().StringVarP(&f.config, "config", "c", "", "use this policy instead of your config and the project's policy")
 	c.Flags().StringVar(&f.ask, "ask", "terminal",
-		"who is asked: terminal, or inbox for whoever answers in another process")
+		"where to ask: terminal or inbox")
 	c.Flags().StringArrayVar(&f.set, "set", nil,
-		"another value for a key of the worker, as KEY.PATH=VALUE; may be repeated")
+		"override a key of the worker: KEY.PATH=VALUE; may be repeated")
 }
 
 func (f *workFlags) check(c *cobra.Command) error {
@@ -117,7 +117,31 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 			return err
 		}
 	}
-	return misused(c, "there is no terminal to ask at; choose --approve-all, --strict, --defer or --ask inbox")
+	if off, err := f.approvalsOff(c); off || err != nil {
+		return err
+	}
+	return misused(c, "there is no terminal to ask at; choose %s", withoutTerminal(c))
+}
+
+// withoutTerminal are the flags of a command that say who answers where there is no terminal.
+func withoutTerminal(c *cobra.Command) string {
+	if c.Flags().Lookup("defer") == nil {
+		return "--approve-all, --strict or --ask inbox"
+	}
+	return "--approve-all, --strict, --defer or --ask inbox"
+}
+
+// approvalsOff reports whether the master switch is off, so that nobody is asked.
+func (f *workFlags) approvalsOff(c *cobra.Command) (bool, error) {
+	s, err := f.reading(c.Context())
+	if err = ifAny(err); err != nil {
+		return false, err
+	}
+	if s != nil {
+		defer s.Close()
+	}
+	turnOn, err := approvalsOff(c.Context(), s)
+	return turnOn != "", err
 }
 
 // resolve finds what holds for a worker in a folder, or for calls by hand if there is none,

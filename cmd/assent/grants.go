@@ -26,9 +26,12 @@ func grantsCmd() *cobra.Command {
 	var flags grantsFlags
 	c := &cobra.Command{
 		Use:   "grants",
-		Short: "See and take back what was granted for a session",
-		Long: "A grant is an answer that holds until its session ends. Taken back here, it ends at once in\n" +
-			"the run that has it: what it covered is asked again.",
+		Short: "Show and revoke what was approved for a session",
+		Long: "A grant is an approval that holds until its session ends. When you revoke it, it ends at once in the\n" +
+			"running session: what it covered is asked again.",
+		Example: "  assent grants list\n" +
+			"  assent grants revoke 4QX7MD\n" +
+			"  assent grants clear",
 	}
 	flags.register(c)
 	c.PersistentFlags().StringVar(&flags.session, "session", "", "only the grants of this session")
@@ -40,8 +43,10 @@ func grantsCmd() *cobra.Command {
 func grantsListCmd(flags *grantsFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "Print the grants of every session that is alive",
-		Args:  cobra.NoArgs,
+		Short: "List the grants of all live sessions",
+		Example: "  assent grants list\n" +
+			"  assent grants list --json",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			var all []policy.Grant
 			err := ifAny(flags.read(c.Context(), func(s *store.Store) (err error) {
@@ -83,9 +88,10 @@ func (f *grantsFlags) print(c *cobra.Command, grants []policy.Grant, done string
 
 func grantsRevokeCmd(flags *grantsFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "revoke ID...",
-		Short: "Take grants back; name them by id or the beginning of it",
-		Args:  cobra.MinimumNArgs(1),
+		Use:     "revoke ID...",
+		Short:   "Revoke grants, named by id or the start of it",
+		Example: "  assent grants revoke 4QX7MD",
+		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.revoke(c, func(all []policy.Grant) (found []policy.Grant, err error) {
 				for _, word := range args {
@@ -104,8 +110,10 @@ func grantsRevokeCmd(flags *grantsFlags) *cobra.Command {
 func grantsClearCmd(flags *grantsFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "clear",
-		Short: "Take all grants back",
-		Args:  cobra.NoArgs,
+		Short: "Revoke all grants",
+		Example: "  assent grants clear\n" +
+			"  assent grants clear --session W5RTQA",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return flags.revoke(c, func(all []policy.Grant) ([]policy.Grant, error) { return all, nil })
 		},

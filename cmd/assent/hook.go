@@ -29,13 +29,14 @@ func hookCmd() *cobra.Command {
 	var observe, later bool
 	c := &cobra.Command{
 		Use:   "hook " + strings.Join(install.AgentNames(), "|"),
-		Short: "Answer another agent's hook",
-		Long: "hook reads what the agent says before one of its tools runs from standard input, judges it by\n" +
-			"the same rules as any other call, records it, and answers in the agent's own form. What must be\n" +
-			"asked goes to the inbox if one is open, else back to the agent's own prompt, else it is denied:\n" +
-			"see hook: in config.yaml. Whatever goes wrong ends with status 2, which blocks the call.\n\n" +
-			"'assent install' writes it into the agent's settings, as assent-hook if that is there: the same\n" +
-			"in a smaller program, which starts faster.",
+		Short: "Answer the hook of another agent",
+		Long: "hook reads the event that an agent sends before one of its tools runs from standard input, judges the\n" +
+			"call by the same rules as any other call, records it, and answers in the agent's own format. Requests\n" +
+			"that need an answer go to the inbox if one is open, else to the agent's own prompt, else they are\n" +
+			"denied; see hook: in config.yaml. Any failure exits with status 2, which blocks the call.\n" +
+			"\n" +
+			"'assent install' writes this command into the agent's settings. It prefers assent-hook, the same\n" +
+			"command in a smaller program that starts faster.",
 		Example:   "  assent hook claude-code < event.json\n  assent hook gemini --observe",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: install.AgentNames(),
@@ -57,8 +58,8 @@ func hookCmd() *cobra.Command {
 	}
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().DurationVar(&deadline, "deadline", 0,
-		"deny what has no answer by then (default: a little less than the agent waits)")
-	c.Flags().BoolVar(&observe, "observe", false, "answer nothing, and record what would have happened")
+		"deny a request that has no answer after this time (default: a little less than the agent waits)")
+	c.Flags().BoolVar(&observe, "observe", false, "decide nothing; only record what would have happened")
 	c.Flags().BoolVar(&later, "defer", false,
 		"have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
 	c.AddCommand(permissionToolCmd(), keeperCmd(), tokenCmd(hook.WordExec), tokenCmd(hook.WordFolder))
@@ -70,10 +71,10 @@ func permissionToolCmd() *cobra.Command {
 	var deadline time.Duration
 	c := &cobra.Command{
 		Use:   "permission-tool",
-		Short: "Be the tool that Claude Code asks in place of its prompt",
-		Long: "permission-tool is an MCP server on the standard streams, with the tool that claude -p calls where\n" +
-			"it would ask its user. The call is judged by the same rules as a hook's; what must be asked goes to\n" +
-			"the inbox if one is open, else it is denied. Whatever goes wrong is a denial.",
+		Short: "Serve as the permission prompt tool of claude -p",
+		Long: "permission-tool is an MCP server on standard input and output. It has the tool that claude -p calls\n" +
+			"where it would ask its user. The call is judged by the same rules as in a hook; requests that need an\n" +
+			"answer go to the inbox if one is open, and are denied otherwise. Any failure is a denial.",
 		Example: "  claude -p --mcp-config " +
 			"'{\"mcpServers\":{\"assent\":{\"command\":\"assent\",\"args\":[\"hook\",\"permission-tool\"]}}}' \\\n" +
 			"    --permission-prompt-tool mcp__assent__" + prompttool.Name + " 'tidy up'",
@@ -99,7 +100,7 @@ func permissionToolCmd() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().DurationVar(&deadline, "deadline", 0, "deny what has no answer by then (default: 9m50s)")
+	c.Flags().DurationVar(&deadline, "deadline", 0, "deny a request that has no answer after this time (default: 9m50s)")
 	return c
 }
 
@@ -135,7 +136,7 @@ func keeperCmd() *cobra.Command {
 			}
 			if o.Places, err = setup.Here(state); err == nil {
 				home, _ := os.UserHomeDir() // without one only the project says which agents are used
-				o.SettingNames = hook.SettingNames()
+				o.Name, o.SettingNames = agent, hook.SettingNames()
 				if o.Settings, err = hook.Settings(agent, o.Project, home); err != nil {
 					err = fmt.Errorf("%w: %w", keeper.ErrNoSandbox, err)
 				} else {

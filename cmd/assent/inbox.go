@@ -28,11 +28,14 @@ func inboxCmd() *cobra.Command {
 	var flags inboxFlags
 	c := &cobra.Command{
 		Use:   "inbox",
-		Short: "Answer what waits in all your agents, in one terminal",
-		Long: "inbox asks what waits for an answer in any of your runs, gateways and hooks, with the same\n" +
-			"prompt and keys as 'assent run', and waits for more. While one is open, agents that are\n" +
-			"answered by a hook ask there. Several may be open; the first answer counts.\n\n" +
-			"Ctrl-C leaves, and answers nothing.",
+		Short: "Answer the questions of all your agents in one terminal",
+		Long: "inbox shows the requests that wait in any of your runs, gateways and hooks, with the same prompt and\n" +
+			"keys as 'assent run', and then waits for more. While an inbox is open, agents that use a hook ask\n" +
+			"there. You can open several; the first answer counts.\n" +
+			"\n" +
+			"Ctrl-C leaves the inbox and answers nothing.",
+		Example: "  assent inbox\n" +
+			"  assent inbox --list",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return flags.run(c) },
 	}
@@ -40,8 +43,8 @@ func inboxCmd() *cobra.Command {
 	c.Flags().BoolVar(&flags.web, "web", false, "show it in a browser, on this machine only")
 	c.Flags().IntVar(&flags.port, "port", 0, "with --web: the port of localhost (default: a free one)")
 	c.Flags().BoolVar(&flags.open, "open", false, "with --web: open the browser")
-	c.Flags().BoolVar(&flags.list, "list", false, "list what waits, as 'assent pending' does, and end")
-	c.Flags().BoolVar(&flags.json, "json", false, "print what waits as JSON, and end")
+	c.Flags().BoolVar(&flags.list, "list", false, "list the waiting requests, as 'assent pending' does, and exit")
+	c.Flags().BoolVar(&flags.json, "json", false, "print the waiting requests as JSON, and exit")
 	return c
 }
 

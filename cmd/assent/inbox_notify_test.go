@@ -66,7 +66,7 @@ func TestNotify_Gateway(t *testing.T) {
 	done := make(chan string)
 	go func() { done <- c.call("write_file", `{"path":"notes/b.md","content":"one\n"}`) }()
 	wantTold(t, told, "write_file", "Create notes/b.md (4 bytes, 1 line)")
-	x.asked("Create notes/b.md", "From: the client of a gateway")
+	x.picks("Create notes/b.md", "From: test in ")
 	x.types("y")
 	<-done
 	x.sees("Nothing waits · 1 answered")
@@ -99,7 +99,7 @@ func TestNotify_HookAsksTheInbox(t *testing.T) {
 	if err != nil || !bytes.Contains(data, []byte(`"tool":"shell"`)) {
 		t.Errorf("told %q, %v", data, err)
 	}
-	x.asked("make deploy", "From: the hook of an agent")
+	x.picks("make deploy", "From: claude-code in ", "(hook, session ")
 	x.types("y")
 	if got := <-answer; !containsAny(got, `"permissionDecision":"allow"`) {
 		t.Errorf("the hook answered %s", got)

@@ -63,6 +63,14 @@ func (p *project) inbox(env ...string) *tty {
 	return x
 }
 
+// picks opens the request that the cursor of the inbox is at, and waits until it takes keys.
+func (x *tty) picks(words ...string) {
+	x.t.Helper()
+	x.sees("your choice?")
+	x.types("\r")
+	x.asked(words...)
+}
+
 // leaves ends the inbox with Ctrl-C.
 func (x *tty) leaves(words ...string) {
 	x.t.Helper()
@@ -73,7 +81,7 @@ func (x *tty) leaves(words ...string) {
 // leavesIdle ends the inbox once nothing waits any more.
 func (x *tty) leavesIdle() {
 	x.t.Helper()
-	x.sees("Nothing waits", "!your answer?")
+	x.sees("Nothing waits", "!your answer?", "!your choice?")
 	x.leaves()
 }
 
@@ -92,10 +100,10 @@ func TestInbox_AnswersForARun(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.asksInbox()
-	x.asked("write_file · notes", "Create notes/a.md (4 bytes, 1 line)", "by default a root says write: ask", "From: a run, process")
+	x.picks("write_file · notes", "Create notes/a.md (4 bytes, 1 line)", "writes are asked by default", "From: notes in ", "(run, process ")
 	p.hasNot("notes/a.md")
 	x.types("y")
-	r.ends(0, "It is written down.")
+	r.ends(0, "It is written down.", "assent: waiting for the inbox: write_file · Create notes/a.md", "run 'assent inbox'")
 	p.has("notes/a.md", "one\n")
 	x.sees("✓ approved: write_file · Create notes/a.md", "Nothing waits · 1 answered", "!your answer?")
 	if out, err := p.assent("audit", "list").Output(); err != nil || !strings.Contains(string(out), "inbox") {
@@ -110,7 +118,7 @@ func TestInbox_ShowsWhatWaitedBefore(t *testing.T) {
 	r := p.at("run", "notes.worker", "Write.")
 	r.asked("Create notes/a.md")
 	x := p.at("inbox")
-	x.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
 	x.denies("not now")
 	r.ends(0, "✗ denied by", "(inbox): write_file · Create notes/a.md", "not now", "Another time, then.")
 	x.sees("✗ denied: write_file", "Nothing waits · 1 answered")
@@ -125,7 +133,7 @@ func TestInbox_TheRunIsFaster(t *testing.T) {
 	x := p.inbox()
 	r := p.at("run", "notes.worker", "Write.")
 	r.asked("Create notes/a.md")
-	x.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
 	r.types("y")
 	r.ends(0, "✓ approved: write_file")
 	x.sees("✓ approved by", "(terminal): write_file · Create notes/a.md", "Nothing waits · 0 answered · 1 elsewhere", "!your answer?")
@@ -137,8 +145,8 @@ func TestInbox_SeveralAreOpen(t *testing.T) {
 	p := notesProject(t)
 	x, y := p.inbox(), p.inbox()
 	r := p.asksInbox()
-	x.asked("Create notes/a.md")
-	y.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
+	y.picks("Create notes/a.md")
 	y.types("y")
 	r.ends(0)
 	x.sees("✓ approved by", "(inbox): write_file", "Nothing waits · 0 answered · 1 elsewhere")
@@ -152,10 +160,10 @@ func TestInbox_LeavingAnswersNothing(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.asksInbox()
-	x.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
 	x.leaves("0 answered; 1 still waiting, see 'assent pending'.", "!dismissed")
 	x = p.at("inbox")
-	x.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
 	x.types("y")
 	r.ends(0)
 	x.leavesIdle()
@@ -167,13 +175,13 @@ func TestInbox_Killed(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.asksInbox()
-	x.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
 	if err := x.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	<-x.ended
 	y := p.at("inbox")
-	y.asked("Create notes/a.md")
+	y.picks("Create notes/a.md")
 	if open := p.inboxes(); open != 1 {
 		t.Errorf("%d inboxes are open, want 1", open)
 	}
@@ -190,9 +198,9 @@ func TestInbox_TheRunIsKilled(t *testing.T) {
 	p := notesProject(t)
 	x := p.inbox()
 	r := p.asksInbox()
-	x.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
 	r.kill()
-	x.sees("✗ dismissed: write_file · Create notes/a.md", "who asked is gone", "Nothing waits", "!your answer?")
+	x.sees("✗ dismissed: write_file · Create notes/a.md", "the process that asked has ended", "Nothing waits", "!your answer?")
 	x.leaves()
 	p.hasNot("notes/a.md")
 }
@@ -204,7 +212,7 @@ func TestInbox_ToldToEnd(t *testing.T) {
 			p := notesProject(t)
 			x := p.inbox()
 			r := p.asksInbox()
-			x.asked("Create notes/a.md")
+			x.picks("Create notes/a.md")
 			if err := x.cmd.Process.Signal(signal); err != nil {
 				t.Fatal(err)
 			}
@@ -213,7 +221,7 @@ func TestInbox_ToldToEnd(t *testing.T) {
 				t.Errorf("%d inboxes are open, want none", open)
 			}
 			y := p.at("inbox")
-			y.asked("Create notes/a.md")
+			y.picks("Create notes/a.md")
 			y.types("y")
 			r.ends(0)
 			y.leavesIdle()
@@ -228,7 +236,7 @@ func TestNoStolenKeys_InboxForgetsEarlyKeys(t *testing.T) {
 	x := p.inbox()
 	x.types("yyy\ryyy")
 	r := p.asksInbox()
-	x.asked("Create notes/a.md")
+	x.picks("Create notes/a.md")
 	p.hasNot("notes/a.md")
 	x.denies("")
 	r.ends(0)
@@ -246,7 +254,7 @@ func TestDefer_InboxAnswersWhatWasPutAside(t *testing.T) {
 		t.Fatal(r.output.String())
 	}
 	x := p.at("inbox")
-	x.asked("Create notes/a.md", "From: run "+found[1]+", put aside")
+	x.picks("Create notes/a.md", "(saved run "+found[1]+": 'assent resume "+found[1]+"' continues it")
 	x.types("y")
 	x.sees("✓ approved", "Nothing waits · 1 answered")
 	x.leaves()
@@ -263,7 +271,7 @@ func TestLargeContent_TheUsersLimit(t *testing.T) {
 	x := p.inbox()
 	r := p.at("run", "notes.worker", "Write.")
 	r.asked("one", "two", "… 2 more lines", "!three")
-	x.asked("one", "two", "… 2 more lines", "!three")
+	x.picks("one", "two", "… 2 more lines", "!three")
 	x.types("y")
 	r.ends(0)
 	x.leavesIdle()

@@ -22,12 +22,17 @@ func initCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init [FOLDER]",
 		Short: "Write a policy or a worker to start from",
-		Long: "init writes .assent/policy.yaml with comments that say what each line does. It never\n" +
-			"overwrites a file. With --hook the policy is for another agent, such as Claude Code, that\n" +
-			"asks assent before its tools run; with --worker NAME it is a worker in workers/ instead.\n\n" +
-			"A careful policy asks before anything is changed or started; a quiet one lets agents work\n" +
-			"in the project inside the operating system's sandbox, and asks about the rest. Without\n" +
-			"--policy init asks which, or writes the careful one where no terminal is open.",
+		Long: "init writes .assent/policy.yaml with comments that explain each line. It never overwrites a file.\n" +
+			"With --hook the policy is for another agent, such as Claude Code, that asks assent before its tools\n" +
+			"run. With --worker NAME it writes a worker into workers/ instead.\n" +
+			"\n" +
+			"A careful policy asks before anything is changed or started. A quiet policy lets agents work in the\n" +
+			"project inside the operating system's sandbox, and asks about the rest. Without --policy, init asks\n" +
+			"which one you want; without a terminal it writes the careful one.",
+		Example: "  assent init\n" +
+			"  assent init --policy quiet\n" +
+			"  assent init --hook --policy careful\n" +
+			"  assent init --worker notes",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			folder := "."
@@ -39,7 +44,7 @@ func initCmd() *cobra.Command {
 				case hook || policy != "":
 					return misused(c, "--worker goes with neither --hook nor --policy")
 				case !config.ValidWorkerName(worker):
-					return misused(c, "%q is no name of a worker: it has letters, digits, - and _", worker)
+					return misused(c, "invalid worker name %q: use letters, digits, - and _", worker)
 				}
 				return writeStart(c, starter.Worker, filepath.Join(folder, "workers", worker+".worker"))
 			}

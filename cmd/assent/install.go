@@ -20,13 +20,15 @@ type installFlags struct {
 	options             install.Options
 	policy              string
 	yes, quiet, careful bool
+	// imports and leaves say whether the permission lists become rules; neither asks.
+	imports, leaves bool
 }
 
 func (f *installFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.options.State, "state", "", "the state folder (default: assent's own)")
-	c.Flags().StringVar(&f.options.Project, "project", "", "the settings of this project, instead of the user's")
-	c.Flags().BoolVar(&f.options.DryRun, "dry-run", false, "show what would change, and change nothing")
-	c.Flags().BoolVar(&f.yes, "yes", false, "do it without a question")
+	c.Flags().StringVar(&f.options.Project, "project", "", "use the settings of this project instead of the user's")
+	c.Flags().BoolVar(&f.options.DryRun, "dry-run", false, "show what would change, but change nothing")
+	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask for confirmation")
 	c.MarkFlagsMutuallyExclusive("dry-run", "yes")
 }
 
@@ -34,15 +36,20 @@ func installCmd() *cobra.Command {
 	var flags installFlags
 	c := &cobra.Command{
 		Use:   "install [AGENT]",
-		Short: "Have another agent ask assent before its tools run",
-		Long: "install writes the hook into the agent's settings, with the options that block a call when the\n" +
-			"hook fails. It shows what would change and asks. Comments, order and layout stay as they are, and\n" +
-			"a backup is kept. Without a name it finds the agents that are there.\n\n" +
-			"Then it asks what holds where a project has no policy of its own, and writes that into your\n" +
-			"config.yaml: quiet lets agents work in the project, with their commands in a sandbox and their edits\n" +
-			"covered by undo, and asks about the rest; careful, the default, asks before they change something\n" +
-			"or run what is not known to only read. Scripts say --quiet or --careful.\n\n" +
-			"With --policy it also writes .assent/policy.yaml into the project, or the current folder, as\n" +
+		Short: "Make another agent ask assent before its tools run",
+		Long: "install writes assent's hook into the agent's settings, with the options that block a call when the\n" +
+			"hook fails. It shows what would change and asks first. Comments, order and layout stay as they are,\n" +
+			"and a backup is kept. Without a name it finds the agents that are installed.\n" +
+			"\n" +
+			"Then it asks which policy to use where a project has none of its own, and writes that into your\n" +
+			"config.yaml. quiet lets agents work in the project, with their commands in a sandbox and their edits\n" +
+			"covered by undo, and asks about the rest. careful, the default, asks before they change something or\n" +
+			"run a command that is not known to only read. In scripts, pass --quiet or --careful.\n" +
+			"\n" +
+			"Then it offers to turn the agent's own permission lists into rules, as 'assent import' does. In scripts,\n" +
+			"pass --import or --no-import.\n" +
+			"\n" +
+			"With --policy it also writes .assent/policy.yaml into the project or the current folder, as\n" +
 			"'assent init --hook' does.",
 		Example: "  assent install --dry-run\n  assent install claude-code\n  assent install codex --yes --quiet\n" +
 			"  assent install gemini --observe",
@@ -64,7 +71,14 @@ func installCmd() *cobra.Command {
 			if err := o.ChoosePolicy(c.Context(), flags.word()); err != nil {
 				return err
 			}
-			return flags.writePolicy(c)
+			if err := flags.writePolicy(c); err != nil {
+				return err
+			}
+			if err := flags.offerImport(c, found); err != nil {
+				return err
+			}
+			o.SayNext(found)
+			return nil
 		},
 	}
 	flags.register(c)
@@ -75,6 +89,9 @@ func installCmd() *cobra.Command {
 	c.Flags().BoolVar(&flags.careful, "careful", false,
 		"where a project has no policy, ask before each change and unknown command")
 	c.MarkFlagsMutuallyExclusive("quiet", "careful")
+	c.Flags().BoolVar(&flags.imports, "import", false, "turn the agent's permission lists into rules without a question")
+	c.Flags().BoolVar(&flags.leaves, "no-import", false, "leave the agent's permission lists alone")
+	c.MarkFlagsMutuallyExclusive("import", "no-import")
 	c.Flags().BoolVar(&flags.options.Observe, "observe", false, "only record what would have happened")
 	c.Flags().BoolVar(&flags.options.Defer, "defer", false,
 		"have a run of 'claude -p' that must ask end, and go on when it is resumed after the answer")
@@ -86,9 +103,11 @@ func uninstallCmd() *cobra.Command {
 	var flags installFlags
 	c := &cobra.Command{
 		Use:   "uninstall AGENT",
-		Short: "Take assent out of another agent's settings",
-		Long: "uninstall undoes what install did: the file is what it was, to the byte, with what others wrote\n" +
-			"into it since.",
+		Short: "Remove assent from another agent's settings",
+		Long: "uninstall undoes what install did. The settings file is restored byte for byte, except for what others\n" +
+			"wrote into it since.",
+		Example: "  assent uninstall claude-code\n" +
+			"  assent uninstall codex --dry-run",
 		Args:      cobra.ExactArgs(1),
 		ValidArgs: install.AgentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -129,7 +148,7 @@ func (f *installFlags) confirm(out io.Writer, path string) error {
 	case f.yes:
 		return nil
 	case !terminal.IsTerminal(os.Stdin):
-		err := fmt.Errorf("there is nobody to ask about %s; run this at a terminal, or with --yes", path)
+		err := fmt.Errorf("no terminal to ask about %s; run this at a terminal, or with --yes", path)
 		return statusError{exitUsage, err}
 	}
 	key, err := terminal.AskKey(os.Stdin, out, "Write it?", "yn")
@@ -150,6 +169,31 @@ func (f *installFlags) word() string {
 	return ""
 }
 
+// offerImport has the permission lists of the agents become rules: with a flag, or if the person says yes.
+func (f *installFlags) offerImport(c *cobra.Command, found []*agents.Agent) error {
+	o := &f.options
+	if f.leaves {
+		return nil
+	}
+	in := importFlags{storeFlags: storeFlags{state: o.State}, yes: f.imports, dryRun: o.DryRun}
+	var names []string
+	for _, a := range found {
+		names = append(names, a.Name)
+	}
+	im, err := in.lists(c, names, cmp.Or(o.Project, "."))
+	if err != nil {
+		return err
+	}
+	if im.Count(install.ImportAdd, install.ImportShared, install.ImportWide) == 0 && len(im.Problems) == 0 {
+		return nil
+	}
+	if !f.imports && (o.DryRun || f.yes || !terminal.IsTerminal(os.Stdin)) {
+		fmt.Fprintf(o.Out, "Its permission lists can become rules: %s\nSee 'assent import --dry-run', or say --import.\n", im.Summary())
+		return nil
+	}
+	return in.run(c, names, cmp.Or(o.Project, "."))
+}
+
 // writePolicy writes the policy that was chosen for the project, where there is none yet.
 func (f *installFlags) writePolicy(c *cobra.Command) error {
 	if f.options.DryRun || f.policy == "" {
@@ -166,14 +210,17 @@ func verifyCmd() *cobra.Command {
 	var project string
 	c := &cobra.Command{
 		Use:   "verify [AGENT]",
-		Short: "Prove that the hooks of other agents answer as they should",
-		Long: "verify starts the hook that each agent's settings name, as the agent would, and sends it three\n" +
-			"calls in a folder of its own: one that must be allowed, one that must be asked, one that must be\n" +
-			"denied. Nothing is executed, no model is used and nothing is recorded.\n\n" +
-			"It also reads the settings that the agent would read in this folder, those of the administrator\n" +
-			"and the repository included, for what keeps the agent from calling the hook: then it says what\n" +
-			"to do, calls the agent not proven, and ends with status 1. What the agent is told by its own flags\n" +
-			"is not seen.",
+		Short: "Check that the hooks of other agents work",
+		Long: "verify starts the hook that each agent's settings name, as the agent would, and sends it three calls in\n" +
+			"a temporary folder: one that must be allowed, one that must be asked and one that must be denied.\n" +
+			"Nothing is executed, no model is used and nothing is recorded.\n" +
+			"\n" +
+			"It also reads the settings that the agent would read in this folder, including those of the\n" +
+			"administrator and the repository, and looks for anything that keeps the agent from calling the hook. If\n" +
+			"it finds something, it says what to do, reports the agent as not proven, and exits with status 1. It\n" +
+			"cannot see the agent's command-line flags.",
+		Example: "  assent verify\n" +
+			"  assent verify claude-code",
 		Args:      cobra.MaximumNArgs(1),
 		ValidArgs: install.AgentNames(),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -189,41 +236,6 @@ func verifyCmd() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&project, "project", "", "the settings of this project, instead of the user's")
-	return c
-}
-
-func statusCmd() *cobra.Command {
-	var k storeFlags
-	var asJSON bool
-	c := &cobra.Command{
-		Use:   "status [AGENT]",
-		Short: "Show what holds in this folder and which agents ask assent",
-		Long: "status shows the policy that holds in this folder for other agents, whether a sandbox works, what\n" +
-			"waits for an answer, and for each agent whether it asks assent: where the hook is installed, whether\n" +
-			"it is proven as 'assent verify' does, and what happens to a call whose hook is killed.\n\n" +
-			"Without a name it shows the agents that are there.",
-		Args:      cobra.MaximumNArgs(1),
-		ValidArgs: install.AgentNames(),
-		RunE: func(c *cobra.Command, args []string) error {
-			var named *agents.Agent
-			if len(args) > 0 {
-				var err error
-				if named, err = agents.Named(args[0]); err != nil {
-					return asUsage(c, err)
-				}
-			}
-			s, err := install.Status(c.Context(), k.state, named)
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				return writeJSON(c.OutOrStdout(), s)
-			}
-			return s.Print(c.OutOrStdout())
-		},
-	}
-	k.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	c.Flags().StringVar(&project, "project", "", "use the settings of this project instead of the user's")
 	return c
 }

@@ -12,7 +12,7 @@ import (
 
 // At a terminal install explains the two policies in five lines, and writes the one that is chosen.
 func TestInstallAsksQuietOrCareful(t *testing.T) {
-	for key, want := range map[string]string{"q": "policy: quiet", "c": "policy: careful", "x": ""} {
+	for key, want := range map[string]string{"q": "policy: quiet", "c": "policy: careful", "\x1b": ""} {
 		t.Run(key, func(t *testing.T) {
 			c := assent(t, nil, "install", "claude-code")
 			x := start(t, 110, 60, c)

@@ -43,30 +43,85 @@ func rootCmd() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "assent",
 		Short: "Ask a person before an agent's tools act",
-		Long: "assent puts a person's consent between an LLM agent and what its tools would do:\n" +
-			"each call is free, asked or refused, and every answer is written down.",
+		Long: "assent asks you before an AI agent's tools act: each call is allowed, asked or denied, and every\n" +
+			"decision is recorded.\n\n" +
+			"To protect an agent that you use already, run 'assent install'. To see what happens, run 'assent demo'.",
+		Example:                    "  assent demo\n  assent install\n  assent status\n  assent explain 'git push'",
+		Version:                    thisBuild().detail(),
 		Args:                       knownCommand,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
 		SuggestionsMinimumDistance: 2,
 	}
-	root.AddCommand(apiCmd(), approvalsCmd(), approveCmd(), auditCmd(), callCmd(), chatCmd(), checkCmd(), demoCmd(), denyCmd(),
-		explainCmd(), grantsCmd(), hookCmd(), inboxCmd(), initCmd(), installCmd(), mcpCmd(), pendingCmd(), resumeCmd(),
-		rulesCmd(), runCmd(), sandboxCmd(), schemaCmd(), statusCmd(), trustCmd(), undoCmd(), uninstallCmd(),
-		verifyCmd(), versionCmd())
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, c := range g.commands {
+			c.GroupID = g.title
+			root.AddCommand(c)
+		}
+	}
+	root.SetCompletionCommandGroupID(groupOther)
 	root.SetHelpCommand(helpCmd())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
+	completionExamples(root)
 	strict(root)
 	return root
+}
+
+// groupOther also has help and completion, which cobra makes.
+const groupOther = "Other"
+
+// A group is a heading in the help, with its commands in the order of their names.
+type group struct {
+	title    string
+	commands []*cobra.Command
+}
+
+func groups() []group {
+	return []group{
+		{"Get started", []*cobra.Command{demoCmd(), doctorCmd(), importCmd(), initCmd(), installCmd(), statusCmd(), uninstallCmd(),
+			verifyCmd()}},
+		{"Answer requests", []*cobra.Command{apiCmd(), approvalsCmd(), approveCmd(), denyCmd(), inboxCmd(), pendingCmd()}},
+		{"Rules and policies", []*cobra.Command{checkCmd(), explainCmd(), grantsCmd(), rulesCmd(), schemaCmd(),
+			trustCmd()}},
+		{"Run agents and tools", []*cobra.Command{callCmd(), chatCmd(), hookCmd(), mcpCmd(), resumeCmd(), runCmd(),
+			sandboxCmd()}},
+		{"Look back", []*cobra.Command{auditCmd(), undoCmd()}},
+		{groupOther, []*cobra.Command{manualCmd(), versionCmd()}},
+	}
+}
+
+// completionExamples says how each shell loads its completions, and drops that of a shell for
+// a system that is not supported.
+func completionExamples(root *cobra.Command) {
+	load := map[string]string{
+		"bash": "  assent completion bash > ~/.local/share/bash-completion/completions/assent",
+		"zsh":  "  assent completion zsh > ~/.local/share/zsh/site-functions/_assent   # a folder of your $fpath",
+		"fish": "  assent completion fish > ~/.config/fish/completions/assent.fish",
+	}
+	all, _, err := root.Find([]string{"completion"})
+	if err != nil {
+		return
+	}
+	all.Short, all.Example = "Print the completion script for a shell", load["bash"]
+	for _, c := range all.Commands() {
+		if text, ok := load[c.Name()]; ok {
+			c.Short, c.Example = "Print the completion script for "+c.Name(), text
+		} else {
+			all.RemoveCommand(c)
+		}
+	}
 }
 
 // helpCmd is `assent help [COMMAND]`. Unlike cobra's own it fails on a command that does
 // not exist, so that a script notices.
 func helpCmd() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND]",
-		Short: "Print help for a command",
+		Use:     "help [COMMAND]",
+		Short:   "Print help for a command",
+		GroupID: groupOther,
+		Example: "  assent help\n  assent help rules add",
 		RunE: func(c *cobra.Command, args []string) error {
 			about, rest, err := c.Root().Find(args)
 			if err != nil {
@@ -76,6 +131,7 @@ func helpCmd() *cobra.Command {
 				return err
 			}
 			about.InitDefaultHelpFlag()
+			about.InitDefaultVersionFlag()
 			return about.Help()
 		},
 	}

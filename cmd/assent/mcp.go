@@ -22,14 +22,15 @@ func mcpCmd() *cobra.Command {
 	var flags mcpFlags
 	c := &cobra.Command{
 		Use:   "mcp [-c CONFIG] [NAME…] | mcp [FLAGS] -- COMMAND [ARGS…]",
-		Short: "Be an MCP server that asks before the tools of others run",
-		Long: "mcp offers the tools of the connectors in a config, or of one MCP server that it starts, to\n" +
-			"any MCP client, and takes every call through the gate. What must be asked waits where all\n" +
-			"processes see it; a client that cannot wait as long is told to call again.\n\n" +
-			"Without -c what holds is your own config and the policy of the project that this folder\n" +
-			"belongs to. NAMEs pick some of the connectors.\n\n" +
-			"A server behind -- gets the whole environment of mcp, as from the client that would start it; a\n" +
-			"connector of a config gets PATH, HOME and the like, the env of the config, and what --env names.",
+		Short: "Run an MCP gateway that requires approval",
+		Long: "mcp offers the tools of the connectors in a config, or of one MCP server that it starts, to any MCP\n" +
+			"client. Every call is judged first. Requests that need an answer wait in the inbox; a client that\n" +
+			"cannot wait that long is told to call again.\n" +
+			"\n" +
+			"Without -c it uses your config and the policy of the project in this folder. NAME selects connectors.\n" +
+			"\n" +
+			"A server after -- gets the whole environment of mcp, as it would from a client that starts it. A\n" +
+			"connector from a config gets PATH, HOME and the like, the env of the config, and what --env names.",
 		Example: "  assent mcp -- npx -y @modelcontextprotocol/server-filesystem ~/notes\n" +
 			"  assent mcp github\n" +
 			"  assent mcp -c policy.yaml --tools files,shell",
@@ -45,17 +46,17 @@ func mcpCmd() *cobra.Command {
 	c.Flags().StringVar(&flags.options.HTTP, "http", "",
 		"serve over HTTP at this address of this machine, such as 127.0.0.1:7777, instead of on standard streams")
 	c.Flags().StringVar(&flags.options.TokenFile, "token-file", "",
-		"the file with the token that clients over HTTP need; made if it is not there (default: mcp-token in the "+
-			"state folder)")
+		"the file with the token that HTTP clients need; created if missing (default: mcp-token in the state "+
+			"folder)")
 	c.Flags().StringVar(&flags.options.Name, "name", "",
-		"what rules call the server behind -- (default: made of what is launched)")
+		"the name of the server after -- in rules (default: derived from the command)")
 	c.Flags().StringArrayVar(&flags.options.Env, "env", nil,
-		"pass this environment variable to the connectors of the config too; repeatable")
-	c.Flags().StringSliceVar(&flags.options.Tools, "tools", nil, "offer tools of the policy too: files, shell")
+		"also pass this environment variable to the connectors of the config; may be repeated")
+	c.Flags().StringSliceVar(&flags.options.Tools, "tools", nil, "also offer tools of the policy: files, shell")
 	c.Flags().DurationVar(&flags.options.Hold, "hold", 0,
-		"how long a call is held before the client is told to call again (default 50s)")
+		"how long a call may wait before the client is told to call again (default 50s)")
 	c.Flags().BoolVar(&flags.options.ClientAnswers, "client-answers", false,
-		"let the user of the agent's own client answer, once each time")
+		"let the user of the MCP client answer too, for one call at a time")
 	return c
 }
 

@@ -107,15 +107,15 @@ func TestLearn_OneKey(t *testing.T) {
 	x := start(t, 100, 40, assent(t, nil, "rules", "suggest", "--state", state))
 	asked := func(number int, words ...string) {
 		t.Helper()
-		x.until("the question", func() bool { return strings.Count(x.raw.String(), "Keep it? [y/n/q]") == number && x.shows(words...) })
+		x.until("the question", func() bool { return strings.Count(x.raw.String(), "Save it? [y/n/q]") == number && x.shows(words...) })
 	}
 	asked(1, "1. allow write_file(notes/a.md)")
 	x.types("y")
-	asked(2, "is kept: allow write_file(notes/a.md)", "2. allow write_file(notes/b.txt)")
+	asked(2, ": allow write_file(notes/a.md)", "2. allow write_file(notes/b.txt)")
 	x.types("\r") // Enter is no yes
 	asked(3, "3. allow write_file(notes/c.toml)")
 	x.types("q")
-	x.ends(0, "!is kept: allow write_file(notes/b.txt)")
+	x.ends(0, "!: allow write_file(notes/b.txt)")
 	out, err := assent(t, nil, "rules", "list", "--state", state).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "notes/a.md") || strings.Contains(string(out), "b.txt") || strings.Contains(string(out), "c.toml") {
 		t.Errorf("kept are:\n%s(%v)", out, err)
@@ -131,13 +131,13 @@ func TestRules_EditConfirmed(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	x := start(t, 100, 40, assent(t, env, "rules", "edit", "--state", dir))
-	x.sees("~ allow shell(date): now allow shell(uptime)", "Keep this? [y/n]")
+	x.sees("~ allow shell(date): now allow shell(uptime)", "Save this? [y/n]")
 	x.types("n")
-	x.ends(1, "nobody said yes", "nothing was changed; go on with:")
+	x.ends(1, "not confirmed", "nothing was changed; go on with:")
 	x = start(t, 100, 40, assent(t, env, "rules", "edit", "--state", dir))
-	x.sees("Keep this? [y/n]")
+	x.sees("Save this? [y/n]")
 	x.types("y")
-	x.ends(0, "The rules are kept.")
+	x.ends(0, "Saved the rules.")
 }
 
 // Bars and colours are for a terminal that has them.

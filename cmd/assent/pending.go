@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/assent-dev/assent/internal/agents/install"
 
@@ -10,7 +11,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/inbox"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -18,16 +18,19 @@ func pendingCmd() *cobra.Command {
 	var f pendingFlags
 	c := &cobra.Command{
 		Use:   "pending [ID]",
-		Short: "See what waits for an answer",
-		Long: "pending lists the questions that wait, of all runs. With an id it shows one in full: what\n" +
-			"would happen, and why it is asked. With --args it shows what would happen with other\n" +
-			"arguments, for a run that was put aside.",
+		Short: "List the requests that wait for an answer",
+		Long: "pending lists the waiting requests of all runs. With an id it shows one of them in full: what would\n" +
+			"happen and why it is asked. With --args it shows what would happen with other arguments, for a run\n" +
+			"that was deferred.",
+		Example: "  assent pending\n" +
+			"  assent pending 4QX7MD\n" +
+			"  assent pending 4QX7MD --args '{\"path\": \"notes/a.md\"}'",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return f.show(c, args) },
 	}
 	f.register(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print JSON")
-	c.Flags().StringVar(&f.args, "args", "", "show the question as it would be with these arguments, as JSON")
+	c.Flags().StringVar(&f.args, "args", "", "show the request as it would be with these arguments (JSON)")
 	return c
 }
 
@@ -63,7 +66,13 @@ func (f *pendingFlags) show(c *cobra.Command, args []string) error {
 	case len(args) == 1:
 		return f.one(c, s, waiting, args[0])
 	case f.json:
-		return writeJSON(c.OutOrStdout(), waiting.Requests)
+		all := make([]json.RawMessage, len(waiting.Requests))
+		for i, r := range waiting.Requests {
+			if all[i], err = withRun(r, waiting.Runs[r.Call.Session]); err != nil {
+				return err
+			}
+		}
+		return writeJSON(c.OutOrStdout(), all)
 	}
 	return waiting.Print(c.OutOrStdout())
 }
@@ -85,11 +94,11 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Wait
 		}
 	}
 	if f.json {
-		return writeJSON(c.OutOrStdout(), r)
-	}
-	if h, ok := waiting.Agents[r.Call.Session]; ok {
-		fmt.Fprintf(c.OutOrStdout(), "session of another agent: %s\nproject: %s\n", present.SafeLine(h.ID),
-			present.SafeLine(h.Folder))
+		shown, err := withRun(r, run)
+		if err != nil {
+			return err
+		}
+		return writeJSON(c.OutOrStdout(), shown)
 	}
 	if err := inbox.Show(c.Context(), c.OutOrStdout(), r); err != nil || f.args == "" {
 		return err
@@ -97,4 +106,14 @@ func (f *pendingFlags) one(c *cobra.Command, s *store.Store, waiting *inbox.Wait
 	_, err = fmt.Fprintf(c.OutOrStdout(), "\nTo approve exactly this: assent approve %s --expect %s --args JSON\n",
 		r.ID, r.Fingerprint)
 	return err
+}
+
+// withRun is a request as JSON, with the id of the saved run that waits for it.
+func withRun(r *approval.Request, run string) (json.RawMessage, error) {
+	data, err := json.Marshal(r)
+	if err != nil || run == "" {
+		return data, err
+	}
+	id, err := json.Marshal(run)
+	return slices.Concat([]byte(`{"run":`), id, []byte(","), data[1:]), err
 }

@@ -38,7 +38,7 @@ func schemaCmd() *cobra.Command {
 		Use:   "schema [worker|policy|config]",
 		Short: "Print the JSON schema of a kind of file, for editors",
 		Long: "schema prints the JSON schema of worker files (their front matter), policies or the user's\n" +
-			"config.yaml. It is made of the tables that assent reads these files by.",
+			"config.yaml. It is generated from the tables that assent reads these files with.",
 		Example: "  assent schema policy > policy.schema.json\n" +
 			"  # then begin a policy with: # yaml-language-server: $schema=policy.schema.json",
 		ValidArgs: []string{string(config.WorkerFile), string(config.PolicyFile), string(config.UserFile)},

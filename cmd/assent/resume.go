@@ -22,10 +22,13 @@ func resumeCmd() *cobra.Command {
 	var asJSON, drop bool
 	c := &cobra.Command{
 		Use:   "resume RUN",
-		Short: "Go on with a run that was put aside",
-		Long: "resume takes up a run of 'assent run --defer' with the answers that were given meanwhile. An\n" +
-			"answer counts only if the call is still what was shown; otherwise it is asked again. Nothing\n" +
-			"runs twice: a call that had started when the program ended is reported, not repeated.",
+		Short: "Continue a run that was deferred",
+		Long: "resume continues a run of 'assent run --defer' with the answers given in the meantime. An answer\n" +
+			"counts only if the call is still what was shown; otherwise it is asked again. Nothing runs twice: a\n" +
+			"call that had started when the program ended is reported, not repeated.",
+		Example: "  assent resume W5RTQA\n" +
+			"  assent resume W5RTQA --json\n" +
+			"  assent resume W5RTQA --drop",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if drop {
@@ -35,8 +38,8 @@ func resumeCmd() *cobra.Command {
 		},
 	}
 	k.register(c)
-	c.Flags().BoolVar(&asJSON, "json", false, "print what happens as JSON, one event a line")
-	c.Flags().BoolVar(&drop, "drop", false, "forget the run instead, with its questions")
+	c.Flags().BoolVar(&asJSON, "json", false, "print events as JSON, one per line")
+	c.Flags().BoolVar(&drop, "drop", false, "delete the run and its requests instead")
 	c.MarkFlagsMutuallyExclusive("json", "drop")
 	return c
 }
@@ -63,7 +66,7 @@ func dropRun(c *cobra.Command, k *storeFlags, id string) error {
 		err = nil // it had ended
 	}
 	if err == nil {
-		fmt.Fprintf(c.OutOrStdout(), "Run %s is forgotten.\n", present.SafeLine(run.ID))
+		fmt.Fprintf(c.OutOrStdout(), "Deleted run %s.\n", present.SafeLine(run.ID))
 	}
 	return errors.Join(err, s.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,13 +26,16 @@ func rulesCmd() *cobra.Command {
 	var flags rulesFlags
 	c := &cobra.Command{
 		Use:   "rules",
-		Short: "Say what is always allowed or never",
-		Long: "Rules answer calls without a question. Denies come first, then allows, then what was\n" +
-			"granted for the session, then a person is asked.\n\n" +
+		Short: "Show and change what is always allowed or denied",
+		Long: "Rules answer calls without a question. Denies are looked at first, then allows, then what was\n" +
+			"approved for the session; otherwise a person is asked.\n\n" +
 			"  allow write_file(notes/**)     a tool or act, and what it may be done to\n" +
 			"  deny shell(git push)           commands that begin with these words\n" +
 			"  allow github:search_*          tools of a connector\n" +
 			"  deny connector github          all tools of a connector",
+		Example: "  assent rules list\n" +
+			"  assent rules add 'deny shell(git push)' --because 'ask me first'\n" +
+			"  assent rules suggest",
 	}
 	flags.register(c)
 	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
@@ -61,8 +65,10 @@ func plainRules(ctx context.Context, s *store.Store) ([]policy.Rule, error) {
 func rulesListCmd(flags *rulesFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "list",
-		Short: "Print the rules, in the order in which they are looked at",
-		Args:  cobra.NoArgs,
+		Short: "List the saved rules, in the order they apply",
+		Example: "  assent rules list\n" +
+			"  assent rules list --json",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			rules, err := flags.kept(c)
 			if err != nil {
@@ -85,7 +91,8 @@ func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "remove ID...",
 		Aliases: []string{"rm"},
-		Short:   "Forget rules; name them by id, the beginning of it, or their text",
+		Short:   "Remove rules, named by id, the start of it, or their text",
+		Example: "  assent rules remove 4QX7MD\n  assent rules remove 'allow shell(npm test)'",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.each(c, args, "Removed", func(ctx context.Context, s *store.Store, r *policy.Rule) error {
@@ -96,12 +103,13 @@ func rulesRemoveCmd(flags *rulesFlags) *cobra.Command {
 }
 
 func rulesSwitchCmd(flags *rulesFlags, on bool) *cobra.Command {
-	use, short, done := "enable ID...", "Let disabled rules hold again", "Enabled"
+	use, short, done := "enable ID...", "Enable rules that were disabled", "Enabled"
 	if !on {
-		use, short, done = "disable ID...", "Keep rules without letting them hold", "Disabled"
+		use, short, done = "disable ID...", "Disable rules without removing them", "Disabled"
 	}
 	return &cobra.Command{
-		Use: use, Short: short, Args: cobra.MinimumNArgs(1),
+		Use: use, Short: short, Example: "  assent rules " + strings.Fields(use)[0] + " 4QX7MD",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.each(c, args, done, func(ctx context.Context, s *store.Store, r *policy.Rule) error {
 				r.Enabled = on
@@ -138,7 +146,7 @@ func (f *rulesFlags) each(c *cobra.Command, words []string, done string,
 			return err
 		}
 		if !f.json {
-			fmt.Fprintf(c.OutOrStdout(), "%s: %s\n", done, shownText(found[i].String()))
+			fmt.Fprintf(c.OutOrStdout(), "%s: %s (%s)\n", done, shownText(found[i].String()), shownText(found[i].Where()))
 		}
 	}
 	if f.json {
@@ -149,7 +157,7 @@ func (f *rulesFlags) each(c *cobra.Command, words []string, done string,
 
 // policyFlag is the policy that tools are made of, for commands that try calls.
 func policyFlag(c *cobra.Command, file *string) {
-	c.Flags().StringVarP(file, "config", "c", "", "the policy file whose tools, roots and rules count")
+	c.Flags().StringVarP(file, "config", "c", "", "the policy file whose tools, roots and rules apply")
 }
 
 // openFileOrInput opens a file, or standard input if it is called "-".

@@ -6,14 +6,19 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 )
@@ -21,6 +26,8 @@ import (
 // addFlags are what is said about a new rule.
 type addFlags struct {
 	because, note, expires string
+	here                   bool
+	project                string
 	keeps                  rulebook.KeepOptions
 }
 
@@ -28,22 +35,57 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 	var add addFlags
 	c := &cobra.Command{
 		Use:   "add RULE",
-		Short: "Keep a rule",
-		Long: "add keeps a rule from now on, in every process that is running already too. It says what\n" +
-			"the rule means for those that are there, and refuses one that is empty, malformed or there\n" +
-			"already, and one too many.",
+		Short: "Save a rule",
+		Long: "add saves a rule. It holds at once, in processes that are already running too: everywhere, or\n" +
+			"with --here or --project in one project only. The project of a folder is the nearest folder\n" +
+			"above it with a .assent/policy.yaml, else the top of its git repository, else the folder.\n\n" +
+			"add warns about rules that overlap, and refuses a rule that is malformed, already saved,\n" +
+			"or one more than the limit.",
 		Example: "  assent rules add 'allow shell(git status)'\n" +
+			"  assent rules add --here 'allow shell(npm test)'\n" +
 			"  assent rules add 'deny shell(git push)' --because 'use the staging project'\n" +
 			"  assent rules add 'allow write_file(drafts/**)' --expires 30d --note 'for the report'",
 		Args: cobra.MinimumNArgs(1),
-		RunE: func(c *cobra.Command, args []string) error { return addRule(c, flags, add, strings.Join(args, " ")) },
+		RunE: func(c *cobra.Command, args []string) error { return addWords(c, flags, add, strings.Join(args, " ")) },
 	}
+	c.Flags().BoolVar(&add.here, "here", false, "only for the project of the current folder")
+	c.Flags().StringVar(&add.project, "project", "", "only for the project of this folder")
+	c.MarkFlagsMutuallyExclusive("here", "project")
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
-	c.Flags().StringVar(&add.note, "note", "", "a remark for yourself")
-	c.Flags().StringVar(&add.expires, "expires", "", "when it ends: 12h, 30d, 2026-12-31, or a time")
-	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "keep it although it allows nearly everything")
-	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it is about more known tools than this")
+	c.Flags().StringVar(&add.note, "note", "", "a note for yourself")
+	c.Flags().StringVar(&add.expires, "expires", "", "when it expires: 12h, 30d, 2026-12-31, or a time")
+	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "save it although it allows nearly everything")
+	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it covers more than this many known tools")
 	return c
+}
+
+// addWords adds a rule, or those that another agent's words stand for.
+func addWords(c *cobra.Command, flags *rulesFlags, add addFlags, text string) error {
+	home, _ := os.UserHomeDir() // without one a path below it is refused
+	read := words.Rule(text, home)
+	if len(read.Rules) == 0 {
+		if read.Missing != "" {
+			return statusError{exitUsage, fmt.Errorf("no rule says %q: %s", text, read.Missing)}
+		}
+		return addRule(c, flags, add, text)
+	}
+	if add.keeps.Wide {
+		read.Rules = append(read.Rules, read.Inner...)
+	}
+	for _, rule := range read.Rules {
+		fmt.Fprintln(c.ErrOrStderr(), "read as:", shownText(rule.String()))
+	}
+	for _, more := range []string{read.Differs, read.Missing} {
+		if more != "" {
+			fmt.Fprintln(c.ErrOrStderr(), "assent: warning:", shownText(more))
+		}
+	}
+	for _, rule := range read.Rules {
+		if err := addRule(c, flags, add, rule.String()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // added is what add did, as JSON.
@@ -75,17 +117,48 @@ func addRule(c *cobra.Command, flags *rulesFlags, add addFlags, text string) err
 	for _, a := range out.Advice {
 		fmt.Fprintln(c.ErrOrStderr(), "assent: warning:", shownText(a.Text))
 	}
-	fmt.Fprintf(c.OutOrStdout(), "%s is kept: %s\n", rulebook.ShortID(out.Rule.ID), shownText(out.Rule.String()))
+	sayAdded(c, out.Rule)
 	return nil
+}
+
+// sayAdded says which rule was saved, and where it holds.
+func sayAdded(c *cobra.Command, r policy.Rule) {
+	fmt.Fprintf(c.OutOrStdout(), "Saved rule %s: %s (%s)\n", rulebook.ShortID(r.ID), shownText(r.String()),
+		shownText(r.Where()))
+}
+
+// projectFolder is the project that the rule is for; empty for everywhere.
+func (f addFlags) projectFolder() (string, error) {
+	dir := f.project
+	if f.here {
+		dir = "."
+	}
+	if dir == "" {
+		return "", nil
+	}
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a folder", dir)
+	}
+	if err == nil {
+		dir, err = filepath.Abs(dir)
+	}
+	if err != nil {
+		return "", fmt.Errorf("--project: %w", err)
+	}
+	return setup.ProjectOf(dir)
 }
 
 // rule makes the rule of what was written.
 func (f addFlags) rule(text string, now time.Time) (policy.Rule, error) {
-	rule, err := policy.ParseRule(text)
+	rule, err := config.ParseRule(text)
 	if err != nil {
 		return policy.Rule{}, err
 	}
 	rule.ID, rule.Created, rule.Because, rule.Note = rand.Text(), now.UTC().Truncate(time.Second), f.because, f.note
+	if rule.Project, err = f.projectFolder(); err != nil {
+		return policy.Rule{}, err
+	}
 	if f.expires != "" {
 		end, err := auditview.ParseUntil(f.expires, now)
 		if err != nil {
@@ -101,6 +174,24 @@ func (f addFlags) keep(ctx context.Context, s *store.Store, rule policy.Rule) ([
 	if err != nil {
 		return nil, err
 	}
+	if f.keeps.Folders, err = foldersOf(ctx, rule.Project); err != nil {
+		return nil, err
+	}
 	f.keeps.Limit = cmp.Or(max(user.MaxRules, 0), approval.DefaultRuleLimit)
 	return rulebook.Keep(ctx, s, rule, f.keeps)
+}
+
+// foldersOf are the names of the folders that the policy of a project gives to tools; of the current
+// one for a rule that holds everywhere. Where there is no policy nothing is known.
+func foldersOf(ctx context.Context, project string) ([]string, error) {
+	order, err := setup.OrderHere("", "")
+	if err != nil {
+		return nil, err
+	}
+	order.Dir = cmp.Or(project, order.Dir)
+	s, err := setup.Resolve(ctx, order)
+	if err != nil {
+		return nil, nil // 'assent check' says what is wrong with it
+	}
+	return config.RootNames(s.Policy.Roots), nil
 }

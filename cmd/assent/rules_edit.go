@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/rulebook"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/terminal"
@@ -25,8 +26,10 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "edit",
 		Short: "Change the rules in your editor",
-		Long: "edit opens the rules in $VISUAL or $EDITOR, checks what comes back, shows what changes, and\n" +
-			"keeps it. What cannot be kept is not lost: it says where the file is.",
+		Long: "edit opens the rules in $VISUAL or $EDITOR, checks the result, shows what changes and saves it. If it\n" +
+			"cannot be saved, nothing is lost: edit prints where the file is.",
+		Example: "  assent rules edit\n" +
+			"  EDITOR=nano assent rules edit",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := flags.changing(c)
@@ -37,17 +40,17 @@ func rulesEditCmd(flags *rulesFlags) *cobra.Command {
 			return ruleEditor(c, s, c.OutOrStdout(), wide).EditRules(c.Context(), draft)
 		},
 	}
-	c.Flags().StringVar(&draft, "draft", "", "go on with a file that an earlier edit left")
-	c.Flags().BoolVar(&wide, "wide", false, "keep new rules although they allow nearly everything")
+	c.Flags().StringVar(&draft, "draft", "", "continue with a file that an earlier edit left")
+	c.Flags().BoolVar(&wide, "wide", false, "save new rules although they allow nearly everything")
 	return c
 }
 
 // ruleEditor changes rules with the person at this terminal.
 func ruleEditor(c *cobra.Command, s *store.Store, out io.Writer, wide bool) *rulebook.Editor {
 	return &rulebook.Editor{
-		Store: s, Wide: wide, Program: commandName(), Out: out,
+		Store: s, Wide: wide, Program: commandName(), Out: out, Project: setup.ProjectOf,
 		Edit:    func(path string) error { return runEditor(c, path) },
-		Confirm: func() error { return confirmed(c, "Keep this?") },
+		Confirm: func() error { return confirmed(c, "Save this?") },
 	}
 }
 
@@ -59,7 +62,7 @@ func runEditor(c *cobra.Command, path string) error {
 }
 
 // errNotConfirmed says that a person did not say yes.
-var errNotConfirmed = errors.New("nobody said yes")
+var errNotConfirmed = errors.New("not confirmed")
 
 // confirmed asks the person, if there is one at a terminal.
 func confirmed(c *cobra.Command, question string) error {
@@ -95,9 +98,11 @@ func rulesExportCmd(flags *rulesFlags) *cobra.Command {
 	var format string
 	c := &cobra.Command{
 		Use:   "export",
-		Short: "Print the rules as a policy file has them, or as JSON",
-		Long: "export prints rules for 'assent rules import', or to be pasted into a policy file. A rule\n" +
-			"that is disabled or ends some day is a comment there; JSON has everything.",
+		Short: "Print the rules as YAML for a policy file, or as JSON",
+		Long: "export prints rules for 'assent rules import', or to paste into a policy file. In YAML, rules that are\n" +
+			"disabled, expire or are for one project are comments; JSON has everything.",
+		Example: "  assent rules export > rules.yaml\n" +
+			"  assent rules export --format json",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if flags.json {
@@ -124,9 +129,11 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 	var replace, wide bool
 	c := &cobra.Command{
 		Use:   "import FILE",
-		Short: "Keep the rules of a file, all or none; - is standard input",
-		Long: "import adds the rules of a policy file, or of what export printed, to those that are kept.\n" +
-			"Rules that are there already are left as they are.",
+		Short: "Save the rules of a file, all or none; - is standard input",
+		Long: "import adds the rules of a policy file, or of the output of export, to the saved rules. Rules that are\n" +
+			"already saved stay as they are.",
+		Example: "  assent rules import rules.yaml\n" +
+			"  assent rules export | ssh laptop assent rules import -",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			in, closing, err := openFileOrInput(c, args[0])
@@ -145,8 +152,8 @@ func rulesImportCmd(flags *rulesFlags) *cobra.Command {
 			return importRules(c, flags, given, replace, wide)
 		},
 	}
-	c.Flags().BoolVar(&replace, "replace", false, "forget all other rules")
-	c.Flags().BoolVar(&wide, "wide", false, "keep new rules although they allow nearly everything")
+	c.Flags().BoolVar(&replace, "replace", false, "remove all other rules")
+	c.Flags().BoolVar(&wide, "wide", false, "save new rules although they allow nearly everything")
 	return c
 }
 

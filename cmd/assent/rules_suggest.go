@@ -31,16 +31,19 @@ func rulesSuggestCmd(flags *rulesFlags) *cobra.Command {
 	var sf suggestFlags
 	c := &cobra.Command{
 		Use:   "suggest",
-		Short: "Propose rules from what was approved again and again",
-		Long: "suggest looks through the audit log for the smallest rules that would have answered repeated\n" +
-			"approvals, and says of each how many prompts it would have saved. None would have let through\n" +
-			"anything that was denied. At a terminal a key keeps one; elsewhere --apply does.",
+		Short: "Suggest rules for what you approve again and again",
+		Long: "suggest searches the audit log for the smallest rules that would have answered repeated approvals, and\n" +
+			"says how many questions each would have saved. None of them would have allowed anything that you\n" +
+			"denied. At a terminal, press a key to save one; elsewhere use --apply.",
+		Example: "  assent rules suggest\n" +
+			"  assent rules suggest --since 30d --min 5\n" +
+			"  assent rules suggest --apply 1",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return suggestRules(c, flags, sf) },
 	}
-	c.Flags().IntVar(&sf.Min, "min", rulebook.DefaultSuggestMin, "how many prompts a rule must have answered")
-	c.Flags().IntVar(&sf.Most, "limit", 10, "print at most so many, the best first; 0 for all")
-	c.Flags().IntVar(&sf.apply, "apply", 0, "keep the suggestion with this number")
+	c.Flags().IntVar(&sf.Min, "min", rulebook.DefaultSuggestMin, "how many questions a rule must have answered")
+	c.Flags().IntVar(&sf.Most, "limit", 10, "how many to print, best first; 0 means all")
+	c.Flags().IntVar(&sf.apply, "apply", 0, "save the suggestion with this number")
 	policyFlag(c, &sf.policy)
 	registerFilter(c, &sf.filter)
 	return c
@@ -95,8 +98,8 @@ func (f *suggestFlags) find(ctx context.Context, s *store.Store) ([]rulebook.Sug
 // show prints the suggestions; a person at a terminal may keep one after the other.
 func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []rulebook.Suggestion) error {
 	if len(found) == 0 {
-		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: nothing was approved again and again that a "+
-			"small rule covers.")
+		fmt.Fprintln(c.OutOrStdout(), "There is nothing to suggest: no small rule would answer what was approved "+
+			"repeatedly.")
 	}
 	for i, s := range found {
 		if err := s.Print(c.OutOrStdout(), i+1); err != nil {
@@ -105,7 +108,7 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []ruleboo
 		if !atTerminal(c) {
 			continue
 		}
-		key, err := terminal.AskKey(os.Stdin, c.ErrOrStderr(), "   Keep it?", "ynq")
+		key, err := terminal.AskKey(os.Stdin, c.ErrOrStderr(), "   Save it?", "ynq")
 		switch {
 		case err != nil:
 			return err
@@ -119,7 +122,7 @@ func (f *suggestFlags) show(c *cobra.Command, flags *rulesFlags, found []ruleboo
 		}
 	}
 	if len(found) > 0 && !atTerminal(c) {
-		fmt.Fprintf(c.OutOrStdout(), "\nTo keep one: %s --apply NUMBER\n", c.CommandPath())
+		fmt.Fprintf(c.OutOrStdout(), "\nTo save one: %s --apply NUMBER\n", c.CommandPath())
 	}
 	return nil
 }
@@ -146,6 +149,7 @@ func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found 
 		if err != nil {
 			return err
 		}
+		r.Project = found[number-1].Project
 		rules = append(rules, r)
 	}
 	if err := s.AddRules(c.Context(), rules...); err != nil {
@@ -155,7 +159,7 @@ func applySuggestion(c *cobra.Command, flags *rulesFlags, s *store.Store, found 
 		return rulebook.WriteJSON(c.OutOrStdout(), rules)
 	}
 	for _, r := range rules {
-		fmt.Fprintf(c.OutOrStdout(), "%s is kept: %s\n", rulebook.ShortID(r.ID), shownText(r.String()))
+		sayAdded(c, r)
 	}
 	return nil
 }

@@ -32,12 +32,12 @@ func rulesTryCmd(flags *rulesFlags) *cobra.Command {
 	var try tryFlags
 	c := &cobra.Command{
 		Use:   "test",
-		Short: "Try rules on the calls of the past, or on a file of calls",
-		Long: "test says what would change: how many prompts fewer, what would now be allowed, what would\n" +
-			"now be denied. It tries the rules that are kept, with the changes that the flags say, on\n" +
-			"the audit log, or on a file with one call a line, {\"tool\": …, \"args\": {…}}. Examples under\n" +
-			"expect: in the file are checked too.\n\n" +
-			"It ends with status 1 if something would run that was denied, or an example fails.",
+		Short: "Try rules on past calls, or on a file of calls",
+		Long: "test prints what would change: how many questions fewer, what would now be allowed and what would now\n" +
+			"be denied. It tries the saved rules, with the changes given as flags, on the audit log or on a file\n" +
+			"with one call per line, {\"tool\": …, \"args\": {…}}. Examples under expect: in the file are checked too.\n" +
+			"\n" +
+			"It exits with status 1 if something would run that was denied, or if an example fails.",
 		Example: "  assent rules test --add 'allow shell(npm test)'\n" +
 			"  assent rules test --file new-rules.yaml --since 30d\n" +
 			"  assent rules test -c policy.yaml --calls calls.jsonl --add 'deny shell(git push)'",
@@ -155,6 +155,6 @@ func (f *tryFlags) compare(c *cobra.Command, flags *rulesFlags, before, after *p
 	if err != nil {
 		return rulebook.Report{}, err
 	}
-	comparison.AddCalls(c.Context(), e.Tools, calls)
+	comparison.AddCalls(c.Context(), e, calls)
 	return comparison.Report(), nil
 }

@@ -32,14 +32,14 @@ func runCmd() *cobra.Command {
 	var flags runFlags
 	c := &cobra.Command{
 		Use:   "run WORKER [MESSAGE]",
-		Short: "Run an agent, and be asked before its tools act",
-		Long: "run gives a worker a message and lets its model work with tools until it wants nothing more.\n" +
-			"WORKER is a file, or a name that is looked for in ./workers/ and in your config folder. The\n" +
-			"message can also come from standard input.\n\n" +
-			"What the worker says goes to standard output, questions and results to standard error. It\n" +
-			"ends with 0 when it is done, 1 on an error or a limit, 2 if nobody can be asked, 3 if a denial\n" +
-			"stopped it, 4 if a sandbox is required and there is none, 5 if it waits for answers, 130 if it\n" +
-			"was interrupted.",
+		Short: "Run an agent, and approve what its tools do",
+		Long: "run gives a worker a message and lets its model work with tools until it is done. WORKER is a file, or\n" +
+			"a name that is looked up in ./workers/ and in your config folder. The message can also come from\n" +
+			"standard input.\n" +
+			"\n" +
+			"What the worker says goes to standard output; questions and results go to standard error. Exit status:\n" +
+			"0 done, 1 an error or a limit, 2 nobody can be asked, 3 a denial stopped it, 4 a sandbox is required and\n" +
+			"there is none, 5 it waits for answers, 130 interrupted.",
 		Example: "  assent run notes \"Tidy up my notes.\"\n" +
 			"  assent run --strict --json review.worker --input @change.json\n" +
 			"  assent run --model script:try.yaml notes.worker \"Try my rules.\"",
@@ -48,11 +48,11 @@ func runCmd() *cobra.Command {
 	}
 	flags.register(c)
 	f := c.Flags()
-	f.StringVar(&flags.input, "input", "", "the input as JSON, or @FILE that has it")
-	f.StringArrayVar(&flags.attach, "attach", nil, "a file that goes with the message; may be repeated")
-	f.BoolVar(&flags.json, "json", false, "print what happens as JSON, one event a line")
-	f.BoolVar(&flags.dryRun, "dry-run", false, "list the tools and what each would need; no model is called")
-	f.BoolVar(&flags.later, "defer", false, "put the run aside when a person is needed; see 'assent pending'")
+	f.StringVar(&flags.input, "input", "", "the input as JSON, or @FILE")
+	f.StringArrayVar(&flags.attach, "attach", nil, "attach a file to the message; may be repeated")
+	f.BoolVar(&flags.json, "json", false, "print events as JSON, one per line")
+	f.BoolVar(&flags.dryRun, "dry-run", false, "list the tools and what approval each needs; calls no model")
+	f.BoolVar(&flags.later, "defer", false, "save the run when an answer is needed, and exit; see 'assent pending'")
 	return c
 }
 
@@ -61,12 +61,12 @@ func (f *runFlags) register(c *cobra.Command) {
 	f.workFlags.register(c)
 	f.registerOnDeny(c)
 	c.Flags().StringVar(&f.saved.Model, "model", "",
-		"the model, such as anthropic:NAME or script:FILE, in place of the worker's own; also for workers it calls "+
+		"the model, such as anthropic:NAME or script:FILE, instead of the worker's; also for workers it calls "+
 			"that name none")
 	c.Flags().IntVar(&f.saved.MaxSteps, "max-steps", 0,
-		"how many turns the run has at most (default: the worker's max_steps, or 50)")
-	c.Flags().Int64Var(&f.saved.MaxTokens, "max-tokens", 0, "how many tokens the run may use (default: any number)")
-	c.Flags().DurationVar(&f.saved.MaxTime, "max-time", 0, "how long the run may take, such as 10m (default: any time)")
+		"the maximum number of turns (default: the worker's max_steps, or 50)")
+	c.Flags().Int64Var(&f.saved.MaxTokens, "max-tokens", 0, "the maximum number of tokens (default: no limit)")
+	c.Flags().DurationVar(&f.saved.MaxTime, "max-time", 0, "the maximum time, such as 10m (default: no limit)")
 }
 
 func (f *runFlags) check(c *cobra.Command) error {
@@ -184,7 +184,7 @@ func readInput(given string) ([]byte, error) {
 		}
 	}
 	if !json.Valid(data) {
-		return nil, errors.New("the input is no JSON; write a text in quotes, or give a message instead")
+		return nil, errors.New("the input is not valid JSON; put a string in quotes, or give a message instead")
 	}
 	return data, nil
 }

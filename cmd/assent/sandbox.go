@@ -19,9 +19,12 @@ import (
 func sandboxCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sandbox",
-		Short: "See, check and use the operating system's sandbox",
-		Long: "The sandbox is the layer under consent: what a command can reach at all, whoever allowed it.\n" +
-			"It is derived from the roots of the policy.",
+		Short: "Show, check and use the operating system's sandbox",
+		Long: "The sandbox limits what a command can reach at all, whoever allowed the command. It is derived from\n" +
+			"the roots of the policy.",
+		Example: "  assent sandbox doctor\n" +
+			"  assent sandbox show\n" +
+			"  assent sandbox run -- npm test",
 	}
 	c.AddCommand(sandboxShowCmd(), sandboxRunCmd(), sandboxDoctorCmd())
 	return c
@@ -47,9 +50,11 @@ func sandboxShowCmd() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "show [-c POLICY] [-- COMMAND]",
-		Short: "Print what commands may reach, and the line of config behind each entry",
-		Long: "show prints what the policy lets commands reach. With a command, in the words of a shell, it\n" +
-			"also prints what that command would be held to: what it was read to do, and no more.",
+		Short: "Show what commands may reach, and which line of config says so",
+		Long: "show prints what the policy lets commands reach. With a command, it also prints the limits that the\n" +
+			"command itself would run under: what it was read to do, and no more.",
+		Example: "  assent sandbox show\n" +
+			"  assent sandbox show -c policy.yaml -- npm test",
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := flags.resolve(c)
@@ -94,13 +99,15 @@ func sandboxRunCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [-c POLICY] -- COMMAND [ARGS...]",
 		Short: "Run a command in the sandbox of a policy",
-		Long: "run starts the command in this folder, under the profile that 'assent sandbox show' prints,\n" +
-			"and ends with its exit status; 125 if the sandbox or the policy failed, 4 if the policy\n" +
-			"requires a sandbox and there is none. A project's policy that is not named must be trusted:\n" +
-			"see 'assent trust'.\n\n" +
-			"Nobody is asked, unless --ask is given: then each connection of the command is decided about\n" +
-			"by the name of its host, with the policy's list, rules and grants, and what nothing answers\n" +
-			"is asked at the terminal and in the inbox, and recorded.",
+		Long: "run starts the command in this folder, under the profile that 'assent sandbox show' prints, and exits\n" +
+			"with its exit status; 125 if the sandbox or the policy failed, 4 if the policy requires a sandbox and\n" +
+			"there is none. A project's policy that is not named with -c must be trusted; see 'assent trust'.\n" +
+			"\n" +
+			"Nobody is asked unless --ask is given. Then each connection that the command makes is judged by the\n" +
+			"name of its host with the policy's list, rules and grants; hosts that no rule allows are asked at the\n" +
+			"terminal and in the inbox, and recorded.",
+		Example: "  assent sandbox run -- npm test\n" +
+			"  assent sandbox run --ask --timeout 5m -- npm install",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			err := flags.run(c, args)
@@ -158,10 +165,13 @@ func sandboxDoctorCmd() *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use:   "doctor [-c POLICY]",
-		Short: "Say which sandbox can be used here, what it holds, and what to do if none can",
-		Long: "doctor tries each sandbox as commands would use it, with attempts that must fail: writing and\n" +
-			"reading outside, connecting, mounting, changing the kernel's settings. It ends with status 4\n" +
-			"if none can be used.",
+		Short: "Check which sandbox works here, and what to do if none does",
+		Long: "doctor tries each sandbox the way commands would use it, with attempts that must fail: writing and\n" +
+			"reading outside the project, connecting, mounting, changing kernel settings. It exits with status 4 if\n" +
+			"no sandbox works.",
+		Example: "  assent sandbox doctor\n" +
+			"  assent sandbox doctor -c policy.yaml\n" +
+			"  assent sandbox doctor --json",
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) (err error) {
 			profile := sandbox.Profile{Limits: sandbox.DefaultLimits()}

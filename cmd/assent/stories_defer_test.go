@@ -31,7 +31,7 @@ func TestAMessageFromAPipeIsAskedAtTheTerminal(t *testing.T) {
 	c = p.assent("run", "notes.worker")
 	c.Stdin = strings.NewReader("y\n")
 	x = start(t, 100, 40, c)
-	x.sees("Trust it?")
+	x.sees("Trust it? [y/n]")
 	x.types("n")
 	x.ends(3, "it is not trusted")
 }
@@ -75,12 +75,12 @@ func TestDefer_ApproveWithOtherArguments(t *testing.T) {
 	run, id := p.deferred("run", "--defer", "notes.worker", "Write.")
 	args := `{"path": "notes/a.md", "content": "mine\n"}`
 	x := p.at("approve", id, "--args", args)
-	x.sees("Edit notes/a.md", "-old", "+mine", "Approve it so?")
+	x.sees("Edit notes/a.md", "-old", "+mine", "Approve it so? [y/n]")
 	x.types("n")
 	x.ends(3, "nothing was answered")
 
 	x = p.at("approve", id, "--args", args)
-	x.sees("Approve it so?", "!+one")
+	x.sees("Approve it so? [y/n]", "!+one")
 	x.types("y")
 	x.ends(0, "approved: write_file")
 	p.has("notes/a.md", "old\n")

@@ -82,9 +82,9 @@ func TestInterrupt_CtrlCWhileItWorks(t *testing.T) {
 	s := tell(t, askWrites)
 	s.put("script.yaml", "turns:\n  - {say: Wait., calls: [{tool: list_files, args: {path: notes}}]}\n  - {say: Never., wait: 1h}\n")
 	x := s.run()
-	x.sees("the model thinks")
+	x.sees("waiting for the model")
 	x.types("\x03")
-	x.ends(130, "!agent: Never.", "!the model thinks")
+	x.ends(130, "!agent: Never.", "!waiting for the model")
 }
 
 // Ctrl-C during a tool cancels it, and the model is told so.
@@ -119,13 +119,13 @@ func TestWhileItWorks_SlowModel(t *testing.T) {
 	s.put("script.yaml", "turns:\n  - {say: At last., wait: 5s}\n")
 	x := s.run()
 	x.until("the time that passes", func() bool { return len(thoughtFor(x.raw.String())) > 1 })
-	x.ends(0, "agent: At last.", "!the model thinks")
+	x.ends(0, "agent: At last.", "!waiting for the model")
 }
 
 // thoughtFor returns the different times in the status lines. A busy machine skips some.
 func thoughtFor(raw string) map[string]bool {
 	out := map[string]bool{}
-	for _, found := range regexp.MustCompile(`the model thinks · (\d+s)`).FindAllStringSubmatch(raw, -1) {
+	for _, found := range regexp.MustCompile(`waiting for the model · (\d+s)`).FindAllStringSubmatch(raw, -1) {
 		out[found[1]] = true
 	}
 	return out
@@ -136,7 +136,7 @@ func TestWhileItWorks_NoTerminal(t *testing.T) {
 	s := tell(t, askWrites)
 	s.put("script.yaml", "turns:\n  - {say: At last., wait: 600ms}\n")
 	out, err := assent(t, nil, "demo", "--dir", s.dir).CombinedOutput()
-	if err != nil || containsAny(string(out), "\x1b", "\r", "thinks") {
+	if err != nil || containsAny(string(out), "\x1b", "\r", "waiting for the model") {
 		t.Errorf("%v: %q", err, out)
 	}
 }

@@ -65,7 +65,7 @@ var three = []call{write("a", "notes/a.md", "one\n"), write("b", "notes/b.md", "
 func TestBatches(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
-	x.asked("1 of 3", "Create notes/a.md", "[A] approve all", "[N] deny all")
+	x.asked("1 of 3", "Create notes/a.md", "[A] approve all: 1 of 3", "[D] deny all 3")
 	x.types("y")
 	x.asked("2 of 3", "Create notes/b.md")
 	s.hasNot("notes/a.md") // nothing runs before all are answered
@@ -106,7 +106,7 @@ func TestBatches_None(t *testing.T) {
 	s := tell(t, askWrites, three)
 	x := s.run()
 	x.asked("1 of 3")
-	x.types("N")
+	x.types("D")
 	x.sees("Deny all 3 requests: a note to the model?")
 	x.types("not today\r")
 	x.ends(0, "agent: That was all.", "write_file(notes/c.md) denied", "(terminal): not today")
@@ -134,8 +134,8 @@ func TestWhy(t *testing.T) {
 	x := s.run()
 	x.asked("Create notes/a.md")
 	x.types("?")
-	x.sees("Why it asks", "root notes says write: ask at policy.yaml:3", "1. ",
-		"It would not ask if one of these were remembered:", "allow write_file(notes/a.md)", "allow write_file(notes/**)", "fingerprint")
+	x.sees("Why it asks", "policy.yaml:3 asks before writes to notes", "1. ",
+		"It would not ask if one of these rules were saved:", "allow write_file(notes/a.md)", "allow write_file(notes/**)", "fingerprint")
 	x.types("\x1b")
 	x.asked("Create notes/a.md", "!Why it asks")
 	x.denies("")

@@ -28,7 +28,7 @@ func TestShellCommandsOneByOne(t *testing.T) {
 	x := s.run()
 	x.asked("shell", `$ cat today.md && touch new.txt > log.txt`, "Working directory: notes",
 		"✓ shell(cat today.md)", "read-only preset", "✓ read_file(notes/today.md)",
-		"? shell(touch new.txt)", "asks: nothing allows it", "? write_file(notes/new.txt)", "? write_file(notes/log.txt)")
+		"? shell(touch new.txt)", "asks: no rule allows it", "? write_file(notes/new.txt)", "? write_file(notes/log.txt)")
 	s.hasNot("notes/log.txt")
 	x.denies("use the file tools")
 	x.ends(0, "✗ shell: denied", "The person said: use the file tools.", "That was all.")
@@ -51,9 +51,7 @@ func TestShellPatterns(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "sort -u today.md -r"), command("b", "sort -ux today.md")})
 	x := s.run()
 	x.asked("sort -ux today.md", "!1 of 2")
-	x.types("n\r")
-	x.sees("Deny for how long?")
-	x.types("o")
+	x.types("n")
 	x.ends(0, "✓ shell: free", "✗ shell: denied")
 }
 
@@ -96,9 +94,7 @@ func TestAlways_ForACommand(t *testing.T) {
 	s.turns([]call{command("b", "touch new.txt")}, []call{command("c", "cd ..; touch new.txt")})
 	x = s.run()
 	x.asked("✓ shell: auto-approved", "cd ..")
-	x.types("n\r")
-	x.sees("Deny for how long?")
-	x.types("o")
+	x.types("n")
 	x.ends(0)
 }
 
@@ -107,9 +103,7 @@ func TestNothingHidden_InCommands(t *testing.T) {
 	s := tell(t, shellPolicy, []call{command("a", "cat today.md \u202e# x\ntouch y")})
 	x := s.run()
 	x.asked(`\u{202e}`, "Only a person may answer this")
-	x.types("n\r")
-	x.sees("Deny for how long?")
-	x.types("o")
+	x.types("n")
 	x.ends(0, "✗ shell: denied")
 }
 

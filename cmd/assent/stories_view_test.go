@@ -109,7 +109,7 @@ func TestLargeContent(t *testing.T) {
 	seen := filepath.Join(t.TempDir(), "seen")
 	s.env = []string{"PAGER=" + s.script("cat > "+seen, "echo the pager was here")}
 	x := s.runAt(100, 80)
-	x.asked("line 50 … 847 more lines", "!line 51 ", "Session and always come once you have seen it all: press v.", "![s] session", "![a] always")
+	x.asked("line 50 … 847 more lines", "!line 51 ", "To answer for the session or always, see all of it first: press v.", "![s] session", "![a] always")
 	x.types("sa") // not offered, so nothing happens
 	x.types("v")
 	x.asked("[s] session", "[a] always")
@@ -187,7 +187,7 @@ func TestDumbTerminal(t *testing.T) {
 	x.types("\nmaybe\nYES\n")
 	x.sees("✓ approved: write_file · Create notes/a.md", "2 of 2")
 	x.until("a second question", func() bool { return strings.HasSuffix(x.screen.Flat(), "answer>") })
-	x.types("no\n")
+	x.types("N\n")
 	x.sees("a note to the model?")
 	x.types("not that\n")
 	x.sees("Deny for how long?")

@@ -229,7 +229,11 @@ func (x *tty) types(keys string) {
 // denies answers the prompt with no, for once, and a note that may be empty.
 func (x *tty) denies(note string) {
 	x.t.Helper()
-	x.types("n")
+	if note == "" {
+		x.types("n")
+		return
+	}
+	x.types("N")
 	x.sees("Deny: a note to the model?")
 	x.types(note + "\r")
 	x.sees("Deny for how long?")

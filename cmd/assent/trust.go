@@ -23,11 +23,15 @@ func trustCmd() *cobra.Command {
 	var flags trustFlags
 	c := &cobra.Command{
 		Use:   "trust [FILE|FOLDER]",
-		Short: "Let a project's worker or policy allow what it says",
-		Long: "A worker or policy that comes with a project can only forbid until you trust it. trust shows\n" +
-			"what the file would allow and asks. Your yes is for the file as it is, and for every program\n" +
-			"and script that it names: when one of them changes you are asked again, and shown what changed.\n\n" +
-			"For a folder it is about .assent/policy.yaml and the workers in workers/.",
+		Short: "Trust a project's worker or policy",
+		Long: "A worker or policy that comes with a project can only deny until you trust it. trust shows what the\n" +
+			"file would allow and asks. Your yes covers the file as it is now, and every program and script that it\n" +
+			"names: when one of them changes, you are asked again and shown what changed.\n" +
+			"\n" +
+			"For a folder it covers .assent/policy.yaml and the workers in workers/.",
+		Example: "  assent trust\n" +
+			"  assent trust .assent/policy.yaml\n" +
+			"  assent trust --list",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if runner.Inside() {
@@ -51,9 +55,9 @@ func trustCmd() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&flags.state, "state", "", "the state folder (default: assent's own)")
-	c.Flags().BoolVar(&flags.yes, "yes", false, "trust without a question")
+	c.Flags().BoolVar(&flags.yes, "yes", false, "do not ask for confirmation")
 	c.Flags().BoolVar(&flags.list, "list", false, "list what is trusted")
-	c.Flags().BoolVar(&flags.remove, "remove", false, "trust the file no longer")
+	c.Flags().BoolVar(&flags.remove, "remove", false, "stop trusting the file")
 	c.MarkFlagsMutuallyExclusive("yes", "list", "remove")
 	return c
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -41,7 +42,7 @@ func TestTrustIsAYes(t *testing.T) {
 
 // Whatever else is pressed is no yes.
 func TestTrustIsNothingElse(t *testing.T) {
-	for name, keys := range map[string]string{"no": "n", "enter": "\r", "another key": "j", "two keys": "yy", "end of input": "\x04", "interrupt": "\x03", "escape": "\x1b"} {
+	for name, keys := range map[string]string{"no": "n", "end of input": "\x04", "interrupt": "\x03", "escape": "\x1b"} {
 		t.Run(name, func(t *testing.T) {
 			state := t.TempDir()
 			x := trusting(t, state)
@@ -50,6 +51,27 @@ func TestTrustIsNothingElse(t *testing.T) {
 			if kept(t, state) != 0 {
 				t.Error("it is trusted")
 			}
+		})
+	}
+}
+
+// What is neither yes nor no answers nothing, and it is asked again: y and Enter that arrive
+// together too.
+func TestTrustIsAskedAgain(t *testing.T) {
+	for name, keys := range map[string]string{"enter": "\r", "another key": "j", "two keys": "yy", "y and enter": "y\r", "y and newline": "y\n"} {
+		t.Run(name, func(t *testing.T) {
+			state := t.TempDir()
+			x := trusting(t, state)
+			x.types(keys)
+			x.until("the question again", func() bool {
+				_, again, ok := strings.Cut(x.raw.String(), "Press one key: y or n.")
+				return ok && strings.Contains(again, "Trust it? [y/n]")
+			})
+			if kept(t, state) != 0 {
+				t.Error("it is trusted")
+			}
+			x.types("y")
+			x.ends(0, "is trusted as it is now")
 		})
 	}
 }

@@ -11,12 +11,16 @@ func undoCmd() *cobra.Command {
 	var dryRun bool
 	c := &cobra.Command{
 		Use:   "undo [ID]",
-		Short: "Put back what an approved change or command replaced",
-		Long: "undo shows what would change back, and puts it back if the file is still what the tool or\n" +
-			"the command left. Without an id it lists what can be undone.\n\n" +
-			"Of a command it covers files in writable roots. Files that git ignores, very large files and\n" +
-			"git's own (commits, branches) are not covered; 'assent explain COMMAND' says which those are.\n\n" +
-			"Of another agent that asks assent before its tools run, it covers the edits of its own file tools.",
+		Short: "Undo a change that a tool or command made",
+		Long: "undo shows what would be restored, and restores it if the file is still as the tool or the command left\n" +
+			"it. Without an id it lists what can be undone.\n" +
+			"\n" +
+			"For commands it covers files in writable roots, but not files that git ignores, very large files or git's\n" +
+			"own files (commits, branches); 'assent explain COMMAND' says what is not covered. For other agents that\n" +
+			"ask assent before their tools run, it covers the edits of their own file tools.",
+		Example: "  assent undo\n" +
+			"  assent undo h3xk2\n" +
+			"  assent undo h3xk2 --dry-run",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir, err := stateFolder(state)
@@ -27,11 +31,14 @@ func undoCmd() *cobra.Command {
 			if len(args) == 0 {
 				return f.List(c.Context(), session)
 			}
+			if err := byPerson(c); err != nil && !dryRun {
+				return err
+			}
 			return f.Undo(c.Context(), args[0], dryRun)
 		},
 	}
 	c.Flags().StringVar(&state, "state", "", "the state folder (default: assent's own)")
 	c.Flags().StringVar(&session, "session", "", "list only what this session of another agent changed")
-	c.Flags().BoolVar(&dryRun, "dry-run", false, "only show what would change back")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "show what would be restored, but change nothing")
 	return c
 }

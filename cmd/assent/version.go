@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"runtime"
@@ -27,7 +28,9 @@ func versionCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version and how it was built",
-		Args:  cobra.NoArgs,
+		Example: "  assent version\n" +
+			"  assent version --json",
+		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return printVersion(c.OutOrStdout(), thisBuild(), asJSON)
 		},
@@ -77,13 +80,13 @@ func printVersion(w io.Writer, b build, asJSON bool) error {
 }
 
 // String is the line that `assent version` prints.
-func (b build) String() string {
-	commit := b.Commit
-	if commit == "" {
-		commit = "unknown"
-	}
+func (b build) String() string { return "assent " + b.detail() }
+
+// detail is what `assent --version` prints after "assent version".
+func (b build) detail() string {
+	commit := cmp.Or(b.Commit, "unknown")
 	if b.Modified {
 		commit += " with changes"
 	}
-	return fmt.Sprintf("assent %s (%s, %s/%s, commit %s)", b.Version, b.Go, b.OS, b.Arch, commit)
+	return fmt.Sprintf("%s (%s, %s/%s, commit %s)", b.Version, b.Go, b.OS, b.Arch, commit)
 }

@@ -1,6 +1,7 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -52,23 +53,42 @@ type Agent struct {
 	sandboxed func(chain []Process, environ []string) bool
 	// usersShell says that it runs commands with the shell of the user; others use bash.
 	usersShell bool
+	// untried says that assent was never run with the agent itself: its contract is what is written about it.
+	untried bool
 }
+
+// Tried reports whether assent was run with the agent itself.
+func (a *Agent) Tried() bool { return !a.untried }
+
+// LongestWait is how long an agent waits for a hook at most, as assent install writes its settings, with time to spare for the
+// answer. What takes longer is answered to nobody, and some agents then run the call.
+const LongestWait = 590 * time.Second
 
 var all = []*Agent{&claudeCode, &codex, &gemini, &cursor}
 
 // All returns the agents.
 func All() []*Agent { return all }
 
-// Named returns the agent of a name.
+// also are further names that people have for the agents.
+var also = map[string]string{
+	"claude": "claude-code", "claudecode": "claude-code", "claude code": "claude-code", "cc": "claude-code",
+	"openai-codex": "codex", "codex-cli": "codex", "gemini-cli": "gemini", "gemini cli": "gemini",
+	"cursor-agent": "cursor", "cursor-cli": "cursor",
+}
+
+// Named returns the agent of a name, which may be another one that people use: claude for claude-code.
 func Named(name string) (*Agent, error) {
+	known := strings.ToLower(name)
+	known = cmp.Or(also[known], known)
 	var names []string
 	for _, a := range all {
-		if a.Name == name {
+		if a.Name == known {
 			return a, nil
 		}
 		names = append(names, a.Name)
 	}
-	return nil, fmt.Errorf("there is no agent %q; there is %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown agent %q: use %s or %s", name,
+		strings.Join(names[:len(names)-1], ", "), names[len(names)-1])
 }
 
 // Read reads what the agent says. The error names what is missing.
@@ -198,7 +218,7 @@ func (a *Agent) CanAsk() bool {
 // Reply puts an answer into the form that the agent reads.
 func (a *Agent) Reply(e Event, answer Answer) Reply {
 	if answer.Verdict == Defer && !slices.Contains(a.defers, e.Hook) {
-		answer = Answer{Reason: "it must be asked, and " + a.Title + " cannot wait for that here: " + answer.Reason}
+		answer = Answer{Reason: "it needs approval, and " + a.Title + " cannot wait for it here: " + answer.Reason}
 	}
 	if answer.Verdict == Deny && answer.Reason == "" {
 		answer.Reason = "denied by assent"

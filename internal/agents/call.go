@@ -107,11 +107,11 @@ func (w Want) Changed(e Event, arguments json.RawMessage) (json.RawMessage, erro
 	}
 	text, changed := now[w.ours]
 	if w.edit == "" || !changed {
-		return nil, errors.New("a person changed the arguments, which cannot be told to the agent")
+		return nil, errors.New("a person changed the arguments, and the agent takes no other ones here")
 	}
 	now[w.ours] = was[w.ours]
 	if same, err := sameObject(was, now); err != nil || !same {
-		return nil, errors.Join(err, fmt.Errorf("a person changed more than %s, which cannot be told to the agent", w.ours))
+		return nil, errors.Join(err, fmt.Errorf("a person changed more than %s, and the agent takes nothing else", w.ours))
 	}
 	in, err := readObject(e.Input, "the arguments")
 	if err != nil {

@@ -48,6 +48,7 @@ func readClaude(o object) (e Event, err error) {
 	mode, err := o.optional("permission_mode")
 	e.Unasked = mode == "bypassPermissions" || mode == "dontAsk"
 	e.Unknown = !slices.Contains(claudeModes, mode)
+	e.Plan, e.Edits = mode == "plan", mode == "acceptEdits"
 	return e, err
 }
 

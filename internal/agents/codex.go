@@ -30,7 +30,7 @@ func replyCodex(e Event, a Answer) Reply {
 	case a.Verdict == Ask && e.Moment == Asking:
 		return none // the prompt is about to be shown
 	case a.Verdict == Ask:
-		a = Answer{Reason: "it must be asked, and Codex cannot leave that to its prompt: " + a.Reason}
+		a = Answer{Reason: "it needs approval, and Codex cannot show the question: " + a.Reason}
 	case a.Verdict == Allow && e.Moment == Before && a.Input == nil:
 		return none
 	case a.Verdict == Allow && e.Moment == Asking && a.Input != nil:

@@ -10,7 +10,7 @@ import (
 // cursor is Cursor: hooks in hooks.json. One action can fire a hook for tools in general
 // and one for its own kind.
 var cursor = Agent{
-	Name: "cursor", Title: "Cursor", Patience: 25 * time.Second, usersShell: true,
+	Name: "cursor", Title: "Cursor", Patience: 25 * time.Second, usersShell: true, untried: true,
 	prompts: []string{"preToolUse", "beforeShellExecution", "beforeMCPExecution"}, // a file that is read has no prompt
 	moments: map[string]Moment{
 		"preToolUse": Before, "beforeShellExecution": Before, "beforeMCPExecution": Before, "beforeReadFile": Before,
@@ -85,7 +85,7 @@ func readCursorMCP(o object, e *Event) (err error) {
 		return err
 	}
 	if e.Server, err = o.optional("mcp_server_name"); err == nil && e.Server == "" {
-		err = errors.New("mcp_server_name is missing: it cannot be told whose tool " + e.Tool + " is")
+		err = errors.New("mcp_server_name is missing: the server of the tool " + e.Tool + " is unknown")
 	}
 	return err
 }
@@ -122,7 +122,7 @@ func replyCursor(e Event, a Answer) Reply {
 	case a.Input != nil && e.Hook != "preToolUse":
 		a = Answer{Reason: "a person changed the arguments, which Cursor does not take here"}
 	case a.Verdict == Ask && e.Hook == "beforeReadFile":
-		a = Answer{Reason: "it must be asked, and Cursor has no prompt for that: " + a.Reason}
+		a = Answer{Reason: "it needs approval, and Cursor has no prompt for it: " + a.Reason}
 	case a.Verdict == Allow:
 		a.Reason = "" // it would be shown each time
 	}

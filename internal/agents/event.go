@@ -44,6 +44,9 @@ type Event struct {
 	// Unknown says that the agent is in a mode of which nobody tried what becomes of a question
 	// that a hook leaves to it.
 	Unknown bool
+	// Plan says that the agent is in a mode that changes nothing, and Edits that its user accepts edits of the
+	// project without being asked.
+	Plan, Edits bool
 }
 
 // check reports what an event lacks.

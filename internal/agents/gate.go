@@ -21,7 +21,7 @@ func Begin(ctx context.Context, gate *approval.Gate, store approval.RequestStore
 	}
 	b, err := gate.Restore(ctx, saved)
 	if err != nil {
-		return nil, fmt.Errorf("what was put aside cannot be taken up again: %w", err)
+		return nil, fmt.Errorf("the saved call cannot be continued: %w", err)
 	}
 	var withdrawn *approval.WithdrawnError
 	if err := approval.Collect(ctx, store, b); errors.As(err, &withdrawn) {
@@ -89,7 +89,7 @@ func WhyNot(o approval.Outcome) string {
 // Nobody says why a question is denied that nobody answers. Prompts says that the agent has a
 // prompt of its own, and was told not to use it.
 func Nobody(r *approval.Request, prompts bool) string {
-	text := "it must be asked, and nobody is there"
+	text := "it needs approval, and there is no one to ask"
 	if r.Why != "" {
 		text += ": " + r.Why
 	}

@@ -24,16 +24,16 @@ func readObject(data []byte, what string) (object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	if first, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("%s is no JSON object: %w", what, err)
+		return nil, fmt.Errorf("%s must be a JSON object: %w", what, err)
 	} else if first != json.Delim('{') {
-		return nil, fmt.Errorf("%s is no JSON object", what)
+		return nil, fmt.Errorf("%s must be a JSON object", what)
 	}
 	o, err := readFields(d)
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is no JSON object: %w", what, err)
+		return nil, fmt.Errorf("%s must be a JSON object: %w", what, err)
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return nil, fmt.Errorf("%s has more after its JSON object", what)
@@ -79,7 +79,7 @@ func (o object) optional(names ...string) (string, error) {
 		}
 		var text string
 		if err := json.Unmarshal(o[name], &text); err != nil {
-			return "", fmt.Errorf("%s is no text", name)
+			return "", fmt.Errorf("%s must be a string", name)
 		}
 		if from != "" && text != found {
 			return "", fmt.Errorf("%s and %s disagree", from, name)
@@ -123,7 +123,7 @@ func (o object) list(name string) ([]object, error) {
 		return nil, fmt.Errorf("%s is missing", name)
 	}
 	if err := json.Unmarshal(o[name], &out); err != nil {
-		return nil, fmt.Errorf("%s is no list of objects", name)
+		return nil, fmt.Errorf("%s must be a list of objects", name)
 	}
 	return out, nil
 }
@@ -157,7 +157,7 @@ func (o object) texts(name string) ([]string, error) {
 	}
 	var out []string
 	if err := json.Unmarshal(o[name], &out); err != nil {
-		return nil, fmt.Errorf("%s is no list of texts", name)
+		return nil, fmt.Errorf("%s must be a list of strings", name)
 	}
 	return out, nil
 }

@@ -20,8 +20,8 @@ func TestReplies(t *testing.T) {
 	}{
 		{"allow", Answer{Verdict: Allow, Reason: "a rule"}},
 		{"changed", Answer{Verdict: Allow, Reason: "a person", Input: json.RawMessage(`{"command":"ls"}`)}},
-		{"ask", Answer{Verdict: Ask, Reason: "nothing allows it"}},
-		{"defer", Answer{Verdict: Defer, Reason: "nothing allows it"}},
+		{"ask", Answer{Verdict: Ask, Reason: "no rule allows it"}},
+		{"defer", Answer{Verdict: Defer, Reason: "no rule allows it"}},
 		{"deny", Answer{Reason: "not \"today\" <b>"}},
 		{"nothing", Answer{Verdict: Nothing}},
 	}

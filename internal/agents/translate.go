@@ -181,7 +181,7 @@ func readEdit(in object) (e edit, err error) {
 	if in.has("expected_replacements") {
 		var n float64
 		if err := json.Unmarshal(in["expected_replacements"], &n); err != nil {
-			return e, errors.New("expected_replacements is no number")
+			return e, errors.New("expected_replacements must be a number")
 		}
 		e.All = e.All || n > 1
 	}

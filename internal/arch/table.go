@@ -129,8 +129,8 @@ var table = map[string]line{
 		tests: to("internal/trust"),
 	},
 	"internal/agents/install": {
-		inside: to("internal/agents internal/agents/hook internal/agents/settings internal/config internal/setup " +
-			"internal/setup/open policy present store/sessions"),
+		inside: to("internal/agents internal/agents/hook internal/agents/permissions internal/agents/settings " +
+			"internal/config internal/rulebook internal/setup internal/setup/open policy present store/sessions"),
 	},
 	"internal/agents/keeper": {
 		inside: to("approval internal/agents internal/agents/foreign internal/agents/staged internal/notify " +
@@ -139,7 +139,7 @@ var table = map[string]line{
 		outside: []string{system},
 	},
 	"internal/agents/permissions": {
-		inside:  to("internal/agents internal/agents/settings"),
+		inside:  to("internal/agents internal/agents/settings internal/agents/words policy"),
 		outside: []string{"github.com/BurntSushi/toml", "mvdan.cc/sh/v3"},
 	},
 	"internal/agents/prompttool": {
@@ -149,6 +149,7 @@ var table = map[string]line{
 	},
 	"internal/agents/settings": {inside: to("internal/agents"), outside: []string{"github.com/BurntSushi/toml"}},
 	"internal/agents/staged":   {inside: to("policy present"), outside: []string{system}},
+	"internal/agents/words":    {inside: to("policy tool/shell/programs"), pure: true},
 	"internal/arch":            {},
 	"internal/auditview": {
 		inside:  to("approval audit internal/rulebook policy present store"),
@@ -161,8 +162,8 @@ var table = map[string]line{
 			"tool/shell/programs"),
 	},
 	"internal/config": {
-		inside: to("internal/canonical internal/realpath policy sandbox tool tool/command tool/hosts tool/roots " +
-			"tool/shell tool/shell/runner"),
+		inside: to("internal/agents/words internal/canonical internal/realpath policy sandbox tool tool/command " +
+			"tool/hosts tool/roots tool/shell tool/shell/runner"),
 		outside: []string{yamlModule, schemas},
 	},
 	"internal/corpus": {inside: to("internal/config internal/explain internal/toolbox policy tool")},
@@ -211,6 +212,7 @@ var table = map[string]line{
 	},
 	"internal/network": {inside: to("sandbox sandbox/stage tool tool/hosts"), outside: []string{"golang.org/x/net"}},
 	"internal/notify":  {inside: to("approval internal/redact present"), tests: to("policy")},
+	"internal/picture": {inside: to("internal/screen"), outside: []string{"github.com/creack/pty"}},
 	"internal/quiet": {
 		inside:  to("internal/explain"),
 		tests:   to("internal/setup internal/setup/open"),
@@ -221,7 +223,8 @@ var table = map[string]line{
 	"internal/reexec":   {},
 	"internal/rounds":   {},
 	"internal/rulebook": {
-		inside: to("approval internal/config internal/explain policy present store tool/shell/programs"),
+		inside: to("approval internal/agents/words internal/config internal/explain internal/realpath policy present " +
+			"store tool/shell/programs"),
 	},
 	"internal/runs": {
 		inside: to("approval internal/config internal/crew internal/explain internal/model/providers " +
@@ -236,7 +239,7 @@ var table = map[string]line{
 			"sandbox/stage tool/files tool/shell/inside"),
 	},
 	"internal/setup": {
-		inside: to("internal/config internal/realpath internal/starter internal/trust policy sandbox " +
+		inside: to("approval internal/config internal/realpath internal/starter internal/trust policy sandbox " +
 			"sandbox/fingerprint tool/roots tool/shell"),
 	},
 	"internal/setup/open": {
@@ -252,6 +255,12 @@ var table = map[string]line{
 		outside: []string{system},
 	},
 	"internal/starter": {},
+	"internal/health": {
+		inside: to("approval internal/agents internal/agents/hook internal/agents/install internal/agents/settings " +
+			"internal/check internal/config internal/rulebook internal/setup internal/setup/open policy present sandbox " +
+			"sandbox/detect store store/sessions terminal tool/shell/runner"),
+		outside: []string{system},
+	},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
@@ -308,6 +317,7 @@ var (
 		"pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
+		"mvdan.cc/sh/v3",
 	}
 )
 

@@ -83,11 +83,13 @@ func (p *page) record(r *approval.Record) {
 	}
 	p.fact("error", e.Error)
 	p.fact("session", e.Session)
+	p.fact("project", e.Project)
 	p.fact("folder", e.Folder)
 	p.fact("workers", strings.Join(e.Workers, " > "))
 	p.fact("call", e.CallID)
 	p.fact("request", e.Request)
 	p.fact("arguments", string(e.Arguments))
+	p.fact("before", string(e.Original))
 	p.digests(r)
 	p.list("acts", e.Acts)
 	p.list("ran", e.Ran)
@@ -112,7 +114,7 @@ func (p *page) digests(r *approval.Record) {
 		name   string
 		digest policy.Digest
 	}{
-		{"digest", r.ArgumentsDigest}, {"before", r.OriginalDigest}, {"fingerprint", r.Fingerprint},
+		{"digest", r.ArgumentsDigest}, {"digest was", r.OriginalDigest}, {"fingerprint", r.Fingerprint},
 		{"hash", r.Hash}, {"previous", r.Prev},
 	} {
 		if !d.digest.IsZero() {

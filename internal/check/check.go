@@ -127,7 +127,7 @@ func (l *look) worker(w *config.Worker) {
 	}
 	for _, name := range w.Manual {
 		if !slices.Contains(known, name) && !strings.Contains(name, ":") {
-			l.warn(w.File, "manual: there is no tool %q%s", name, config.DidYouMean(name, known))
+			l.warn(w.File, "manual: no tool is named %q%s", name, config.DidYouMean(name, known))
 		}
 	}
 }

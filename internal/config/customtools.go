@@ -21,7 +21,7 @@ func (r *report) customTools(n ast.Node) []command.Config {
 		c := r.customTool(e.value, e.name)
 		c.Source = r.source(e.key)
 		if _, err := policy.CompileName(policy.EffectDeny, e.name); err != nil || strings.ContainsAny(e.name, "*?/") {
-			r.problem(e.key, "custom_tools: %q is no name of a tool", e.name)
+			r.problem(e.key, "custom_tools: invalid tool name %q", e.name)
 		}
 		r.checkCustomTool(e.key, c)
 		out = append(out, c)

@@ -42,7 +42,7 @@ func (r *report) expectations(n ast.Node) []Expectation {
 func (r *report) expectation(n ast.Node, call, outcome string) Expectation {
 	e := Expectation{Call: call, Outcome: outcome, Source: r.source(n)}
 	if outcome != "allow" && outcome != "ask" && outcome != "deny" {
-		r.problem(n, "expect: %q is no outcome; write allow, ask or deny", outcome)
+		r.problem(n, "expect: unknown outcome %q; write allow, ask or deny", outcome)
 	}
 	var err error
 	if e.Tool, e.Args, err = parseCall(call); err != nil {
@@ -59,12 +59,23 @@ var targets = map[string]func(target string) map[string]any{
 	"file_info":    pathArgument,
 	"delete_file":  pathArgument,
 	"make_dir":     pathArgument,
-	"write_file":   func(t string) map[string]any { return map[string]any{"path": t, "content": "example\n"} },
+	"write_file":   func(t string) map[string]any { return map[string]any{"path": inHome(t), "content": "example\n"} },
 	"worker_call":  func(t string) map[string]any { return map[string]any{"worker": t, "input": ""} },
 	"http_request": requestArguments,
 }
 
-func pathArgument(t string) map[string]any { return map[string]any{"path": t} }
+func pathArgument(t string) map[string]any { return map[string]any{"path": inHome(t)} }
+
+// inHome puts the home folder in the place of ~ and $HOME, as rules do.
+func inHome(path string) string {
+	home, err := homeFolder()
+	for _, word := range []string{"~", "$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(path, word); ok && err == nil && (rest == "" || rest[0] == '/') {
+			return home + rest
+		}
+	}
+	return path
+}
 
 func requestArguments(t string) map[string]any {
 	method, address, ok := strings.Cut(t, " ")
@@ -86,11 +97,11 @@ func parseCall(text string) (name string, args json.RawMessage, err error) {
 	name, rest, ok := strings.Cut(text, "(")
 	target, closed := strings.CutSuffix(rest, ")")
 	if !ok || !closed || name == "" || target == "" {
-		return "", nil, fmt.Errorf("%q is no call; write TOOL(TARGET), such as shell(git status), or TOOL {\"argument\": …}", text)
+		return "", nil, fmt.Errorf("%q is not a call; write TOOL(TARGET), such as shell(git status), or TOOL {\"argument\": …}", text)
 	}
 	arguments := targets[name]
 	if arguments == nil {
-		return "", nil, fmt.Errorf("which argument of %s is %q cannot be told; write %s {\"argument\": …}", name,
+		return "", nil, fmt.Errorf("%s takes several arguments, so the meaning of %q is unclear; write %s {\"argument\": …}", name,
 			target, name)
 	}
 	data, err := json.Marshal(arguments(target))

@@ -48,7 +48,7 @@ func workerFolders(cwd, configDir string) []string {
 // workers too. The folders are tried in order.
 func FindNamed(name string, folders ...string) (string, error) {
 	if !ValidWorkerName(name) {
-		return "", fmt.Errorf("%q is no name of a worker; it has letters, digits, - and _", name)
+		return "", fmt.Errorf("invalid worker name %q: use letters, digits, - and _", name)
 	}
 	for _, folder := range folders {
 		found, err := namedIn(folder, name)
@@ -130,6 +130,29 @@ func findProject(cwd string) (string, error) {
 	}
 }
 
+// RepositoryTop is the top of the git repository that a folder lies in, without links; empty if
+// there is none. A repository that has the home folder in it is not one project.
+func RepositoryTop(dir string) string {
+	home, err := os.UserHomeDir()
+	if real, e := filepath.EvalSymlinks(home); err == nil && e == nil {
+		home = real
+	}
+	for ; dir != home && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// WorkerProject is the folder that a worker's file is about: workers lie in a folder of their own.
+func WorkerProject(folder string) string {
+	if filepath.Base(folder) == workersFolder {
+		return filepath.Dir(folder)
+	}
+	return folder
+}
+
 // StateFolder is where assent keeps its state: the folder that was named, or assent's own
 // below the XDG state folder.
 func StateFolder(named string) (string, error) {
@@ -147,10 +170,22 @@ func StateFolder(named string) (string, error) {
 }
 
 // homeFolder is the user's own, and never one below the folder that somebody works in.
+// ShortPath writes a path below the home folder with ~, for people.
+func ShortPath(path string) string {
+	home, err := homeFolder()
+	if err != nil {
+		return path
+	}
+	if rel, err := filepath.Rel(home, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.Join("~", rel)
+	}
+	return path
+}
+
 func homeFolder() (string, error) {
 	home, err := os.UserHomeDir()
 	if err == nil && !filepath.IsAbs(home) {
-		err = fmt.Errorf("$HOME is %q, which is no absolute path", home)
+		err = fmt.Errorf("$HOME is %q, which is not an absolute path", home)
 	}
 	return home, err
 }

@@ -174,7 +174,7 @@ var userKeys = []key{
 	{name: "on_deny", about: "what a denial does to a run: continue (default) or stop", shape: oneOf("continue", "stop")},
 	{name: "ask_timeout", about: "silence is a denial after this time, such as 5m; default never", shape: duration},
 	{name: "limits", about: "how much is taken", shape: mapping([]key{
-		{name: "rules", about: "rules that are kept; default 100", shape: count},
+		{name: "rules", about: "rules that are kept; default 1000", shape: count},
 	})},
 	{name: "view", about: "how much of a view is shown before it is cut", shape: mapping([]key{
 		{name: "lines", about: "default 50", shape: count},

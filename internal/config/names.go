@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -29,6 +30,27 @@ func (r *report) ruleName(n ast.Node, rule policy.Rule, p *Policy) {
 	}
 }
 
+// Unreached says why a deny about files matches less than somebody may think, where folders have
+// these names; empty if there is nothing to say. Without names nothing is known about folders.
+func Unreached(rule policy.Rule, folders []string) string {
+	name, target, ok := strings.Cut(strings.TrimSuffix(rule.Pattern, ")"), "(")
+	if !ok || rule.Effect != policy.EffectDeny || rule.Scope != policy.ScopeTool || !strings.HasSuffix(strings.ToLower(name), "_file") {
+		return ""
+	}
+	target = path.Clean(target)
+	first, _, deep := strings.Cut(target, "/")
+	wild := strings.ContainsAny(first, `*?[{\`)
+	switch {
+	case path.IsAbs(target) || strings.HasPrefix(target, "**"):
+	case len(folders) > 0 && !wild && !slices.Contains(folders, ".") && !slices.Contains(folders, first):
+		return fmt.Sprintf("it matches no file: the folders here are %s; write one of them first, **/%s for every folder, "+
+			"or an absolute path", strings.Join(folders, ", "), target)
+	case wild && !deep:
+		return fmt.Sprintf("it matches only at the top of a project; write **/%s for every folder", target)
+	}
+	return ""
+}
+
 // toolName looks at a name that is no built-in tool and none of the file. It can only be
 // meant for a tool from elsewhere, unless it looks like a slip, one or two letters away: a
 // misspelt deny allows.
@@ -43,11 +65,11 @@ func (r *report) toolName(n ast.Node, what, name string, p *Policy) {
 	near := nearest(name, known)
 	switch {
 	case near != "" && distance(name, near) <= min(2, len(name)/4):
-		r.problem(n, "%s: there is no tool %q; did you mean %q?", what, name, near)
+		r.problem(n, "%s: unknown tool %q; did you mean %q?", what, name, near)
 	case near != "":
-		r.note(n, "%s: %q is no tool that is known here; did you mean %q?", what, name, near)
+		r.note(n, "%s: no known tool is called %q; did you mean %q?", what, name, near)
 	default:
-		r.note(n, "%s: %q is no tool that is known here; it can only be one from elsewhere", what, name)
+		r.note(n, "%s: no built-in tool is called %q; if you mean a tool of an MCP server, write CONNECTOR:NAME", what, name)
 	}
 }
 

@@ -34,7 +34,7 @@ func Override(f *File, settings []string) (*File, error) {
 		}
 		var value any
 		if err := yaml.UnmarshalWithOptions([]byte(text), &value, yaml.UseOrderedMap()); err != nil {
-			return nil, fmt.Errorf("%q: the value is no YAML; put a text into quotes", s)
+			return nil, fmt.Errorf("%q: the value is not valid YAML; put text in quotes", s)
 		}
 		if doc, err = put(doc, strings.Split(key, "."), value); err != nil {
 			return nil, fmt.Errorf("%q: %w", s, err)
@@ -64,7 +64,7 @@ func put(doc yaml.MapSlice, path []string, value any) (yaml.MapSlice, error) {
 	}
 	inner, isMap := doc[at].Value.(yaml.MapSlice)
 	if !isMap && doc[at].Value != nil {
-		return nil, fmt.Errorf("%s is no map, so nothing in it can be set", path[0])
+		return nil, fmt.Errorf("%s is not a mapping, so no key in it can be set", path[0])
 	}
 	inner, err := put(inner, path[1:], value)
 	doc[at].Value = inner

@@ -26,7 +26,7 @@ func unfit(data []byte) (line int, why string) {
 	for l := range bytes.Lines(data) {
 		number++
 		if !utf8.Valid(l) {
-			return number, "it is no UTF-8"
+			return number, "it is not UTF-8"
 		}
 		deepest := nestedLine(l)
 		for _, c := range l {
@@ -87,10 +87,10 @@ type noReferences struct{ *report }
 func (v noReferences) Visit(n ast.Node) ast.Visitor {
 	switch n.(type) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.MergeKeyNode:
-		v.problem(n, "anchors and aliases are not taken; write the value where it belongs")
+		v.problem(n, "anchors and aliases are not supported; write the value in place")
 		return nil
 	case *ast.TagNode:
-		v.problem(n, "tags are not taken")
+		v.problem(n, "tags are not supported")
 		return nil
 	}
 	return v

@@ -1,10 +1,13 @@
 package config
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
+	"github.com/assent-dev/assent/internal/agents/words"
+	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/command"
@@ -97,16 +100,50 @@ func (o *object) version() {
 	}
 }
 
+// hasCustomTool reports whether a rule names a tool of the file.
+func (p *Policy) hasCustomTool(pattern string) bool {
+	name, _, _ := strings.Cut(pattern, "(")
+	return name != "" && slices.ContainsFunc(p.CustomTools, func(c command.Config) bool { return strings.EqualFold(c.Name, name) })
+}
+
+// RootNames are the names of folders.
+func RootNames(list []roots.Root) []string {
+	var out []string
+	for _, r := range list {
+		out = append(out, r.Name)
+	}
+	return out
+}
+
+// ParseRule reads the text form of a rule as somebody writes it on this machine: in paths ~ and
+// $HOME are this user's home folder, and symbolic links are followed.
+func ParseRule(text string) (policy.Rule, error) {
+	home, _ := homeFolder() // without one, rules that name it are refused
+	resolve := func(path string) string {
+		if real, err := realpath.Resolve(path); err == nil {
+			return real
+		}
+		return path
+	}
+	return policy.Ground{Home: home, Resolve: resolve}.Parse(text)
+}
+
 // rules reads the rules and exceptions of the file.
 func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 	var rules []policy.Rule
 	add := func(n ast.Node, text string) {
-		rule, err := policy.ParseRule(text)
+		rule, err := ParseRule(text)
+		if refused := words.Refuse(text); refused != nil && !p.hasCustomTool(rule.Pattern) {
+			err = refused
+		}
 		if err != nil {
 			r.problem(n, "%v", err)
 			return
 		}
 		r.ruleName(n, rule, p)
+		if why := Unreached(rule, RootNames(p.Roots)); why != "" {
+			r.note(n, "%s: %s", rule, why)
+		}
 		rule.Source = r.source(n)
 		rule.ID = rule.Source
 		rules = append(rules, rule)
@@ -115,7 +152,7 @@ func (r *report) rules(o *object, p *Policy) *policy.RuleSet {
 		for _, item := range r.items(n, "rules") {
 			text := r.text(item, "a rule")
 			if strings.HasPrefix(text, string(policy.EffectExcept)+" ") {
-				r.problem(item, "an exception stands under except:, not under rules:")
+				r.problem(item, "write an exception under except:, not under rules:")
 				continue
 			}
 			add(item, text)

@@ -203,6 +203,10 @@ func TestProblems(t *testing.T) {
 		{"negative size", "sandbox:\n  paths:\n    n: {max_file_bytes: -1}\n", "not negative"},
 		{"two paths of one name", "sandbox:\n  paths: {n: {}}\n  zones: [{name: n}]\n", `two paths are named "n"`},
 		{"zone without a name", "sandbox:\n  zones: [{mode: rw}]\n", "a zone needs a name"},
+		{"a rule in another agent's words", "rules:\n  - allow Bash(git push:*)\n",
+			`policy.yaml:2:5: "allow Bash(git push:*)" is how another agent says it; write allow shell(git push)`},
+		{"a rule that another agent can say", "rules:\n  - allow Bash(git * main)\n", "and no rule can: a rule has a *"},
+		{"a rule without parentheses", "rules:\n  - deny git push\n", "write deny shell(git push)"},
 		{"malformed rule", "rules:\n  - deny read_file([)\n", `policy.yaml:2:5: rule "deny read_file([)": malformed rule`},
 		{"unknown effect", "rules:\n  - forbid x\n", "write allow or deny"},
 		{"exception among rules", "rules:\n  - except x\n", "stands under except:"},
@@ -256,4 +260,17 @@ func FuzzLoad(f *testing.F) {
 			t.Errorf("policy %v with error %v", p, err)
 		}
 	})
+}
+
+func TestModesInOtherWords(t *testing.T) {
+	for text, want := range map[string]roots.Mode{"read-only": "ro", "ReadOnly": "ro", "read-write": "rw", "ro": "ro"} {
+		p := load(t, "sandbox:\n  paths:\n    n: {mode: "+text+"}\n")
+		if p.Roots[0].Mode != want {
+			t.Fatalf("%s: %+v", text, p.Roots)
+		}
+		said := len(p.Warnings) == 1 && strings.Contains(p.Warnings[0].String(), "is read as "+string(want))
+		if said != (text != "ro") {
+			t.Errorf("%s: %v", text, p.Warnings)
+		}
+	}
 }

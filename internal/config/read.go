@@ -132,11 +132,11 @@ func readRegular(path string) ([]byte, fs.FileInfo, error) {
 		return nil, nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, nil, fmt.Errorf("%s is no file", path)
+		return nil, nil, fmt.Errorf("%s is not a regular file", path)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("%s is larger than %d bytes; it cannot be meant", path, maxFile)
+		err = fmt.Errorf("%s is larger than %d bytes, the limit", path, maxFile)
 	}
 	return data, info, err
 }

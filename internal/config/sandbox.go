@@ -72,8 +72,18 @@ func (r *report) hostPath(n ast.Node, what, path string) string {
 	return filepath.Join(r.folder, path)
 }
 
+// modeWords are what people write for the modes who know them from elsewhere.
+var modeWords = map[string]roots.Mode{
+	"read-only": roots.ModeReadOnly, "readonly": roots.ModeReadOnly, "read_only": roots.ModeReadOnly,
+	"read-write": roots.ModeReadWrite, "readwrite": roots.ModeReadWrite, "read_write": roots.ModeReadWrite,
+}
+
 func (r *report) mode(n ast.Node, what string) roots.Mode {
 	text := r.text(n, what+": mode")
+	if m, ok := modeWords[strings.ToLower(text)]; ok {
+		r.warn(n, "%s: mode %q is read as %s", what, text, m)
+		return m
+	}
 	if m := roots.Mode(text); m == roots.ModeReadOnly || m == roots.ModeReadWrite {
 		return m
 	}

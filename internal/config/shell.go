@@ -54,7 +54,7 @@ func (r *report) shell(n ast.Node, p *Policy) {
 func (r *report) checkEnv(n ast.Node, names []string) {
 	for _, name := range names {
 		if !runner.MayPass(name) {
-			r.problem(n, "shell.env: %q cannot be passed on: it is no name of a variable, or one that makes programs run "+
+			r.problem(n, "shell.env: %q cannot be passed on: it is not a variable name, or it makes programs run "+
 				"other code", name)
 		}
 	}
@@ -146,7 +146,7 @@ func (r *report) pointless(nodes []ast.Node, p *Policy) {
 		}
 		for _, name := range rule.Paths {
 			if !slices.ContainsFunc(p.Roots, func(root roots.Root) bool { return root.Name == name }) {
-				r.warn(nodes[i], "sandbox_paths names %q, which is no root; the rule for %q never applies", name,
+				r.warn(nodes[i], "sandbox_paths names %q, which is not a root; the rule for %q never applies", name,
 					rule.Pattern)
 			}
 		}

@@ -208,7 +208,7 @@ func differing(a, b roots.Root) []string {
 		}
 	}
 	if !slices.Equal(a.Suffixes, b.Suffixes) {
-		suffixes := "suffixes: none are taken"
+		suffixes := "suffixes: none are accepted"
 		if both.Suffixes[0] != "/" {
 			suffixes = "suffixes: " + strings.Join(both.Suffixes, " ")
 		}

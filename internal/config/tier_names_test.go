@@ -105,7 +105,7 @@ func TestNamesThatDifferAreNoted(t *testing.T) {
 			`policy.yaml:4: root "b" is the same folder as root "a" (policy.yaml:3); where they differ the stricter holds: mode: ro, write: ask`},
 		"once":     {"sandbox:\n  paths:\n    a: {root: /x, approval: {write: once_per_session}}\n    b: {root: /x}\n", "write: ask"},
 		"suffixes": {"sandbox:\n  paths:\n    a: {root: /x, suffixes: [.md, .tar.gz]}\n    b: {root: /x, suffixes: [.gz, .go]}\n", "holds: suffixes: .tar.gz"},
-		"none":     {"sandbox:\n  paths:\n    a: {root: /x, suffixes: [.md]}\n    b: {root: /x, suffixes: [.go]}\n", "suffixes: none are taken"},
+		"none":     {"sandbox:\n  paths:\n    a: {root: /x, suffixes: [.md]}\n    b: {root: /x, suffixes: [.go]}\n", "suffixes: none are accepted"},
 		"size":     {"sandbox:\n  paths:\n    a: {root: /x, max_file_bytes: 10}\n    b: {root: /x}\n", "max_file_bytes: 10"},
 		"the third": {"sandbox:\n  paths:\n    a: {root: /x}\n    b: {root: /x}\n    c: {root: /x, approval: {read: deny}}\n",
 			`policy.yaml:5: root "c" is the same folder as root "a" (policy.yaml:3); where they differ the stricter holds: read: deny`},

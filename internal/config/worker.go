@@ -78,7 +78,7 @@ func (r *report) worker(o *object, body string) *Worker {
 		if !ok {
 			at = o.node
 		}
-		r.problem(at, "%q is no name of a worker; write name: with letters, digits, - and _", w.Name)
+		r.problem(at, "invalid worker name %q: write name: with letters, digits, - and _", w.Name)
 	}
 	w.Instructions = r.instructions(o, body)
 	if n, ok := o.take("max_steps"); ok {
@@ -105,7 +105,7 @@ func (r *report) instructions(o *object, body string) string {
 		return body
 	}
 	if body != "" {
-		r.problem(n, "instructions stand here and below the front matter; keep one")
+		r.problem(n, "instructions are given here and below the front matter; keep one")
 	}
 	return r.text(n, "instructions")
 }
@@ -120,7 +120,7 @@ func (r *report) allowWorkers(n ast.Node) []string {
 	}
 	for _, name := range names {
 		if name != "*" && !ValidWorkerName(name) {
-			r.problem(n, "allow_workers: %q is no name of a worker", name)
+			r.problem(n, "allow_workers: invalid worker name %q: use letters, digits, - and _", name)
 		}
 	}
 	return names
@@ -150,7 +150,7 @@ func (o *object) jsonSchema(key string) json.RawMessage {
 		_, err = s.Resolve(nil)
 	}
 	if data != nil && err != nil {
-		o.problem(n, "%s is no JSON schema: %v", key, err)
+		o.problem(n, "%s is not a JSON schema: %v", key, err)
 	}
 	return data
 }
@@ -229,17 +229,17 @@ func (r *report) attachments(n ast.Node) AttachmentPolicy {
 // same length.
 func (p AttachmentPolicy) Check(names []string, sizes []int64) error {
 	if len(names) > p.MaxAttachments {
-		return fmt.Errorf("%d attachments; at most %d are taken", len(names), p.MaxAttachments)
+		return fmt.Errorf("%d attachments; at most %d are accepted", len(names), p.MaxAttachments)
 	}
 	total := int64(0)
 	for i, name := range names {
 		total += sizes[i]
 		if hasSuffix(name, p.Denied) || len(p.Allowed) > 0 && !hasSuffix(name, p.Allowed) {
-			return fmt.Errorf("attachment %s: files with this ending are not taken", name)
+			return fmt.Errorf("attachment %s: files with this suffix are not accepted", name)
 		}
 	}
 	if total > p.MaxTotalBytes {
-		return fmt.Errorf("the attachments have %d bytes together; at most %d are taken", total, p.MaxTotalBytes)
+		return fmt.Errorf("the attachments have %d bytes in total; at most %d are accepted", total, p.MaxTotalBytes)
 	}
 	return nil
 }

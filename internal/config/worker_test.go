@@ -121,7 +121,7 @@ func TestAttachments(t *testing.T) {
 		"fits":          {[]string{"a.md", "B.MD"}, []int64{5, 5}, ""},
 		"too many":      {[]string{"a.md", "b.md", "c.md"}, []int64{1, 1, 1}, "3 attachments; at most 2"},
 		"too large":     {[]string{"a.md", "b.md"}, []int64{5, 6}, "11 bytes together; at most 10"},
-		"wrong ending":  {[]string{"a.pdf"}, []int64{1}, "a.pdf: files with this ending are not taken"},
+		"wrong ending":  {[]string{"a.pdf"}, []int64{1}, "a.pdf: files with this suffix are not accepted"},
 		"denied ending": {[]string{"a.KEY.md"}, []int64{1}, "are not taken"},
 		"none":          {nil, nil, ""},
 	} {

@@ -45,7 +45,7 @@ type delegation struct {
 func (m *Member) delegation(in callArgs, begun *child) (d delegation, err error) {
 	switch {
 	case !config.ValidWorkerName(in.Worker):
-		return d, fmt.Errorf("%q is no name of a worker", in.Worker)
+		return d, fmt.Errorf("invalid worker name %q: use letters, digits, - and _", in.Worker)
 	case !m.Worker.MayCall(in.Worker):
 		d.blocked = fmt.Sprintf("allow_workers of %s does not name %s", m.Worker.Name, in.Worker)
 	case slices.Contains(m.Chain, in.Worker):
@@ -63,7 +63,7 @@ func (m *Member) delegation(in callArgs, begun *child) (d delegation, err error)
 	case err != nil && slices.Contains(config.ListWorkers(m.crew.Folders...), in.Worker):
 		return d, fmt.Errorf("worker %s cannot be called: it has two files, and only a person can remove one", in.Worker)
 	case err != nil:
-		return d, fmt.Errorf("there is no worker %q; %s names those that there are", in.Worker, listWorkers)
+		return d, fmt.Errorf("no worker is named %q; call %s for the list", in.Worker, listWorkers)
 	}
 	if d.file, err = config.Read(path, config.WorkerFile); err != nil {
 		return d, fmt.Errorf("worker %s cannot be called: %w", in.Worker, err)
@@ -91,7 +91,7 @@ func (m *Member) attachments(names []string, to *config.Worker) ([]file, error) 
 	var sizes []int64
 	for _, name := range names {
 		if slices.ContainsFunc(out, func(f file) bool { return f.Name == name }) {
-			return nil, fmt.Errorf("attachment %q is there twice", name)
+			return nil, fmt.Errorf("attachment %q is listed twice", name)
 		}
 		if len(out) >= m.Worker.Attachments.MaxAttachments {
 			return nil, fmt.Errorf("%d attachments; %s may hand over %d", len(names), m.Worker.Name, m.Worker.Attachments.MaxAttachments)

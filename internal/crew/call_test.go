@@ -53,7 +53,7 @@ func TestWhoMayBeCalled(t *testing.T) {
 		"everybody":         {"allow_workers: '*'", "reader", policy.StateApproved, "reader is done"},
 		"not itself":        {"allow_workers: '*'", "lead", policy.StateBlocked, "circle"},
 		"one that is there": {"allow_workers: '*'", "other", policy.StateInvalid, "there is no worker"},
-		"by no path":        {"allow_workers: '*'", "../lead", policy.StateInvalid, "no name of a worker"},
+		"by no path":        {"allow_workers: '*'", "../lead", policy.StateInvalid, "invalid worker name"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tm := newTeam(t, files())
@@ -156,11 +156,22 @@ func TestARefusedFileEndsTheCall(t *testing.T) {
 		call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/a.md", "docs/b.md"}}),
 		call("2", "write_file", args{"path": "notes/n.md", "content": "n"}),
 		call("3", "worker_call", args{"worker": "reader", "input": "x"}))
-	wants(t, r[0], policy.StateDenied, "share_file(docs/b.md, reader) was denied")
+	wants(t, r[0], policy.StateDenied, "share_file(docs/b.md, reader) was denied (the person said: no), so the worker was not called")
 	wants(t, r[1], policy.StateApproved)
 	wants(t, r[2], policy.StateApproved)
 	if len(tm.heard["reader"]) != 1 || strings.Contains(strings.Join(tm.asked, "; "), "attachment") {
 		t.Errorf("heard %v, asked %v", tm.heard, tm.asked)
+	}
+}
+
+// A file that a rule refuses is not said to be refused by a person.
+func TestAFileThatARuleRefuses(t *testing.T) {
+	tm := newTeam(t, files())
+	tm.put("lead.worker", strings.Replace(lead, "allow_workers", "rules: [\"deny share_file(notes/a.md)\"]\nallow_workers", 1))
+	r := tm.run("lead.worker", call("1", "worker_call", args{"worker": "reader", "input": "x", "attachments": []string{"notes/a.md"}}))
+	wants(t, r[0], policy.StateDenied, "share_file(notes/a.md, reader) was auto-denied, so the worker was not called")
+	if strings.Contains(r[0].Text, "person") || r[0].Outcome.Decision != nil || len(tm.asked) > 0 {
+		t.Errorf("asked %v, decided by %+v, told %s", tm.asked, r[0].Outcome.Decision, r[0].Text)
 	}
 }
 

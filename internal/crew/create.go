@@ -43,7 +43,7 @@ func (m *Member) createTool() tool.Tool {
 
 func (m *Member) prepareCreate(_ context.Context, in createArgs) (tool.Action, error) {
 	if !config.ValidWorkerName(in.Name) {
-		return tool.Action{}, fmt.Errorf("%q is no name of a worker; it has letters, digits, - and _", in.Name)
+		return tool.Action{}, fmt.Errorf("invalid worker name %q: use letters, digits, - and _", in.Name)
 	}
 	old, err := m.existing(in)
 	if err != nil {
@@ -89,7 +89,7 @@ func (m *Member) existing(in createArgs) (older, error) {
 	}
 	f, err := config.Read(found, config.WorkerFile)
 	if err != nil {
-		return o, fmt.Errorf("worker %s cannot be replaced: it cannot be told whether it is locked: %w", in.Name, err)
+		return o, fmt.Errorf("worker %s cannot be replaced: reading whether it is locked failed: %w", in.Name, err)
 	}
 	o.locked, o.data = f.Worker.Locked, f.Data
 	switch {

@@ -37,7 +37,7 @@ func TestWhatACreatedWorkerMayHave(t *testing.T) {
 		"no shell":                 {base(args{"shell": true}), policy.StateInvalid, "has no shell", ""},
 		"those whom it may call":   {base(args{"allow_workers": []string{"reader"}}), policy.StateApproved, "saved", "- reader"},
 		"none whom it may not":     {base(args{"allow_workers": []string{"*"}}), policy.StateInvalid, "may not call", ""},
-		"a plain name":             {base(args{"name": "../x"}), policy.StateInvalid, "no name of a worker", ""},
+		"a plain name":             {base(args{"name": "../x"}), policy.StateInvalid, "invalid worker name", ""},
 		"a name that is free":      {base(args{"name": "reader"}), policy.StateInvalid, "there is a worker reader already", ""},
 		"one that it replaces":     {base(args{"name": "reader", "replace": true}), policy.StateApproved, "saved", "You work."},
 		"none that is locked":      {base(args{"name": "kept", "replace": true}), policy.StateBlocked, "is locked", ""},

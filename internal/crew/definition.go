@@ -60,7 +60,7 @@ func (m *Member) definition(in createArgs) ([]byte, error) {
 	file := in.Name + ".worker"
 	data := config.JoinWorker(file, front, strings.TrimSpace(in.Instructions))
 	if _, err := config.LoadWorker(file, data, m.crew.projectFolder()); err != nil {
-		return nil, fmt.Errorf("this makes no worker: %w", err)
+		return nil, fmt.Errorf("invalid worker definition: %w", err)
 	}
 	return data, nil
 }
@@ -207,7 +207,7 @@ func fits(schema, data json.RawMessage) error {
 	}
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
-		return fmt.Errorf("it is no JSON: %w", err)
+		return fmt.Errorf("invalid JSON: %w", err)
 	}
 	return resolved.Validate(value)
 }

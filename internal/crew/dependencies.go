@@ -96,6 +96,9 @@ func (t *Dependencies) refuse(ctx context.Context, e approval.Event) {
 		t.refused = map[string]string{}
 	}
 	what := fmt.Sprintf("%s was %s", append(e.Acts, e.Tool)[0], e.State)
+	if e.Note != "" {
+		what += fmt.Sprintf(" (the person said: %s)", e.Note)
+	}
 	t.refused[callKey(e.Workers, e.CallID)] = what
 	t.refused[callKey(e.Workers, parent)] = what
 	batches := slices.Clone(t.batches)
@@ -112,8 +115,7 @@ func (t *Dependencies) Settle(ctx context.Context, b *approval.Batch) {
 		if what == "" || r.Call.Tool != policy.ActWorkerCall {
 			continue
 		}
-		// An error means that it was answered already. It does not run without its files.
-		_ = b.Resolve(ctx, r.Deny(what+", so the worker was not called"))
+		b.Reject(ctx, what+", so the worker was not called", r)
 	}
 }
 

@@ -163,7 +163,7 @@ func (f file) view() present.View {
 		return present.View{Kind: present.KindFile, Content: string(f.Data), Facts: facts}
 	}
 	digest := policy.DigestOf(f.Data).String()
-	return present.View{Kind: present.KindText, Content: "This is no text. Its digest is " + digest + ".", Facts: facts}
+	return present.View{Kind: present.KindText, Content: "This is not text. Its digest is " + digest + ".", Facts: facts}
 }
 
 // sizeWord says how large something is, as people do.
@@ -189,7 +189,7 @@ func Attach(w *config.Worker, files ...string) ([]worker.Attachment, error) {
 			return nil, err
 		}
 		if !info.Mode().IsRegular() || info.Size() > w.Attachments.MaxTotalBytes {
-			return nil, fmt.Errorf("%s is no file, or larger than the %d bytes that %s takes", name, w.Attachments.MaxTotalBytes, w.Name)
+			return nil, fmt.Errorf("%s is not a file, or is larger than the %d bytes that %s accepts", name, w.Attachments.MaxTotalBytes, w.Name)
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {

@@ -52,10 +52,14 @@ type Options struct {
 }
 
 // Run plays the story.
-func Run(ctx context.Context, say runs.Printer, o Options) error {
+func Run(ctx context.Context, say runs.Printer, o Options) (err error) {
 	dir, err := demoFolder(o.Dir)
 	if err != nil {
 		return err
+	}
+	passing := o.Dir == "" && !atTerminal() // nobody is there who would look at the folder afterwards
+	if passing {
+		defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	}
 	conf, script, err := demoStory(dir)
 	if err != nil {
@@ -86,9 +90,20 @@ func Run(ctx context.Context, say runs.Printer, o Options) error {
 		err = playSandbox(ctx, say, d, dir)
 	}
 	err = errors.Join(err, d.Close())
+	if passing {
+		say.Line("\nThe demo's folder is removed. To keep one, and to undo changes in it:")
+		say.Line("  %s demo --dir DIR", o.Program)
+		return err
+	}
 	next(context.WithoutCancel(ctx), say, o.Program, dir, undo)
+	if o.Dir == "" {
+		say.Line("  # remove the demo's folder\n  rm -r %s", present.SafeLine(dir))
+	}
 	return err
 }
+
+// atTerminal reports whether a person can be asked.
+func atTerminal() bool { return terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr) }
 
 // playNotes runs the agent and lists what was decided.
 func playNotes(ctx context.Context, say runs.Printer, d *runs.Session, script *model.Script, stopOnDeny bool) error {
@@ -116,10 +131,10 @@ func approver(d *runs.Session, say runs.Printer, mode *policy.Mode, stop context
 		say.Line("WARNING: --approve-all: what would be asked runs without a question.")
 	}
 	switch {
-	case terminal.IsTerminal(os.Stdin) && terminal.IsTerminal(os.Stderr):
+	case atTerminal():
 		if mode == nil {
 			say.Prose("", "", "Answer with a key: y is yes, n is no, s is yes for the rest of this run, ? says why. "+
-				"Try s at the first question, and n with a few words where a note would be deleted.")
+				"Try s at the first question, and N with a few words where a note would be deleted.")
 		}
 		return d.Terminal(stop)
 	case mode == nil:

@@ -92,7 +92,7 @@ func ParseCall(line []byte) (c Call, err error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("this is no call: %w; write {\"tool\": …, \"args\": {…}}", err)
+		return c, fmt.Errorf("this is not a call: %w; write {\"tool\": …, \"args\": {…}}", err)
 	}
 	if d.More() {
 		return c, errors.New("there is more on the line than one call")

@@ -76,6 +76,8 @@ type Act struct {
 type Explainer struct {
 	Tools  approval.Preparer
 	Policy policy.Policy
+	// Project is the folder of the project that the calls belong to.
+	Project string
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 	// For is the door that answers are of; may be empty.
@@ -117,6 +119,7 @@ func (e *Explainer) Explain(ctx context.Context, c Call) Answer {
 
 // Judge says what would happen to a call whose arguments are canonical.
 func (e *Explainer) Judge(ctx context.Context, call policy.Call) Answer {
+	call.Project = e.Project
 	p, err := e.Tools.Prepare(ctx, call)
 	if err != nil {
 		return Failed(err)
@@ -197,7 +200,7 @@ func act(a *policy.Act, i int, j *policy.Judgement) Act {
 // Denied reports whether a rule denies the act on its own: what lists, searches
 // and commands with many files ask.
 func (e *Explainer) Denied(_ context.Context, a policy.Act) bool {
-	meets, _ := e.Policy.Denies("", a, e.now())
+	meets, _ := e.Policy.Denies(policy.Call{Project: e.Project}, a, e.now())
 	return meets == policy.MatchYes
 }
 

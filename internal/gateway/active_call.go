@@ -383,3 +383,15 @@ func (r *routes) of(connector string) *activeCall {
 	}
 	return all[0]
 }
+
+// named returns the origin of a call with the name that its client goes by.
+func named(ctx context.Context, o approval.Origin) approval.Origin {
+	h, _ := ctx.Value(activeCallKey{}).(*activeCall)
+	if h == nil || h.at == nil {
+		return o
+	}
+	if p := h.at.InitializeParams(); p != nil && p.ClientInfo != nil && p.ClientInfo.Name != "" {
+		o.Agent = p.ClientInfo.Name
+	}
+	return o
+}

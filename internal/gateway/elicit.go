@@ -55,7 +55,7 @@ func (p *clientUsers) only() (*mcp.ServerSession, error) {
 			return at, nil
 		}
 	}
-	return nil, errors.New("it cannot be told which client's user to ask")
+	return nil, errors.New("unknown which client's user to ask")
 }
 
 // answerSchema is the form that a client shows.

@@ -106,6 +106,9 @@ func New(opts Options) (*Gateway, error) {
 	}
 	g.ctx, g.stop = context.WithCancel(context.Background())
 	g.opts.Gate.Approver = g.approver(opts.Gate.Approver)
+	if origin := opts.Gate.Origin; origin != nil {
+		g.opts.Gate.Origin = func(ctx context.Context) approval.Origin { return named(ctx, origin(ctx)) }
+	}
 	g.methods = methodsOf(g)
 	if err := g.renew(nil); err != nil { // who may speak is known before the tools are
 		g.stop()

@@ -146,7 +146,8 @@ func RecoverStarts(ctx context.Context, dir string, to Log) error {
 }
 
 func recoverFile(ctx context.Context, name string, to Log) error {
-	f, err := os.OpenFile(name, os.O_RDWR, 0)
+	// Nothing of ours is a link, and a pipe would be waited for without an end.
+	f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil // another program was faster
 	}
@@ -154,6 +155,13 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 		return err
 	}
 	defer f.Close()
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a file that assent wrote; remove it")
+	}
+	if err != nil {
+		return err
+	}
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return nil // whoever wrote it lives, or another program takes it over
 	}
@@ -164,17 +172,14 @@ func recoverFile(ctx context.Context, name string, to Log) error {
 	if err != nil {
 		return err
 	}
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
 	lines := bytes.Split(data, []byte("\n"))
 	for i, line := range lines[:len(lines)-1] { // what follows the last end of a line is half a line
 		if len(line) == 0 {
 			continue
 		}
 		var e approval.Event
-		if json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted {
+		// One without an id could not be told from others, and would count as recorded with the first.
+		if json.Unmarshal(line, &e) != nil || e.Kind != approval.EventStarted || e.CallID == "" {
 			e = unreadable(info, i, line)
 		}
 		there, err := started(ctx, to, e)

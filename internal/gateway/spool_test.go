@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,7 +160,8 @@ func TestALineThatCannotBeReadIsRecorded(t *testing.T) {
 	good := `{"kind":"started","at":"2026-01-02T03:04:05Z","session":"s","call":"a","tool":"echo","state":"auto-approved","stage":"running"}` + "\n"
 	left := map[string]string{
 		"long": strings.Repeat("x", 2<<20) + "\n\n" + good, "nonsense": "\x00\x00\n" + good, "cut": `{"kind":"sta` + "\n" + good, "other": "\n{}\n{}\n" + good,
-		"endless": good + strings.Repeat("y", 1<<20), "unended": good + strings.TrimSuffix(strings.ReplaceAll(good, `"a"`, `"b"`), "\n"),
+		"nameless": good + strings.Repeat(strings.ReplaceAll(good, `"call"`, `"cell"`), 2),
+		"endless":  good + strings.Repeat("y", 1<<20), "unended": good + strings.TrimSuffix(strings.ReplaceAll(good, `"a"`, `"b"`), "\n"),
 	}
 	r := newFull()
 	for range 2 { // as if the files could not be removed the first time
@@ -185,6 +187,7 @@ func TestALineThatCannotBeReadIsRecorded(t *testing.T) {
 	slices.Sort(got)
 	want := []string{
 		"cut echo running", "cut unknown unknown", "endless echo running", "long echo running", "long unknown unknown",
+		"nameless echo running", "nameless unknown unknown", "nameless unknown unknown",
 		"nonsense echo running", "nonsense unknown unknown", "other echo running", "other unknown unknown", "other unknown unknown", "unended echo running",
 	}
 	if !slices.Equal(got, want) {
@@ -192,5 +195,29 @@ func TestALineThatCannotBeReadIsRecorded(t *testing.T) {
 	}
 	if _, files := spooled(t, dir); files != 0 {
 		t.Errorf("%d files are left", files)
+	}
+}
+
+// What lies in the folder and is no file of a spool is neither followed nor waited for, and said.
+func TestNoSpoolIsFollowedOrWaitedFor(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, []byte("not a spool\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for what, put := range map[string]func(string) error{
+		"a link":   func(name string) error { return os.Symlink(other, name) },
+		"a pipe":   func(name string) error { return syscall.Mkfifo(name, 0o600) },
+		"a folder": func(name string) error { return os.Mkdir(name, 0o700) },
+	} {
+		dir, r := t.TempDir(), newFull()
+		if err := put(filepath.Join(dir, "starts-x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := gateway.RecoverStarts(t.Context(), dir, r); err == nil || !strings.Contains(err.Error(), "starts-x") {
+			t.Errorf("%s: %v", what, err)
+		}
+		if len(r.all()) > 0 {
+			t.Errorf("%s: recorded %v", what, r.all())
+		}
 	}
 }

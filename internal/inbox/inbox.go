@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -11,7 +12,6 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/terminal"
 )
@@ -196,7 +196,7 @@ func (nothing) Prepare(context.Context, policy.Call) (approval.Proposal, error) 
 // About implements [terminal.Inbox]. What cannot be found out is left out: the request says
 // all that an answer needs.
 func (in *Inbox) About(ctx context.Context, r *approval.Request) terminal.About {
-	about := terminal.About{From: in.from(ctx, r) + ", since " + r.Created.Local().Format(time.TimeOnly)}
+	about := terminal.About{From: in.from(ctx, r)}
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, e := range in.waiting {
@@ -207,28 +207,33 @@ func (in *Inbox) About(ctx context.Context, r *approval.Request) terminal.About 
 	return about
 }
 
-// from says who asks.
+// from says who asks: the agent, its folder and branch, the session, and since when.
 func (in *Inbox) from(ctx context.Context, r *approval.Request) string {
-	session := r.Call.Session
+	out := cmp.Or(r.Origin.Agent, "an unknown agent")
+	if r.Origin.Folder != "" {
+		out += " in " + r.Origin.Folder
+	}
+	if r.Origin.Branch != "" {
+		out += " on branch " + r.Origin.Branch
+	}
+	return out + fmt.Sprintf(" (%s, since %s)", in.asking(ctx, r), r.Created.Local().Format(time.TimeOnly))
+}
+
+// asking says which session asks, and how.
+func (in *Inbox) asking(ctx context.Context, r *approval.Request) string {
+	named := "session " + short(r.Call.Session)
 	all, err := in.store.Sessions(ctx)
-	i := slices.IndexFunc(all, func(s sessions.Session) bool { return s.ID == session })
+	i := slices.IndexFunc(all, func(s sessions.Session) bool { return s.ID == r.Call.Session })
 	if err != nil || i < 0 {
-		return "session " + short(session)
+		return named
 	}
 	switch s := all[i]; {
 	case s.Kept:
-		return in.putAside(ctx, session)
+		return in.putAside(ctx, r.Call.Session)
 	case s.Kind == sessions.KindRun || s.Kind == sessions.KindChat:
-		return fmt.Sprintf("a %s, process %d", s.Kind, s.Owner.ID)
-	case s.Kind == sessions.KindHook:
-		if s.Folder != "" {
-			return "the hook of an agent in " + present.SafeLine(s.Folder) + ", session " + short(session)
-		}
-		return "the hook of an agent, session " + short(session)
-	case s.Kind == sessions.KindGateway:
-		return "the client of a gateway, session " + short(session)
+		return fmt.Sprintf("%s, process %d, %s", s.Kind, s.Owner.ID, named)
 	default:
-		return fmt.Sprintf("a %s, session %s", s.Kind, short(session))
+		return fmt.Sprintf("%s, %s", s.Kind, named)
 	}
 }
 
@@ -239,7 +244,7 @@ func (in *Inbox) putAside(ctx context.Context, session string) string {
 	if err != nil || i < 0 {
 		return "a run that defers its questions"
 	}
-	return fmt.Sprintf("run %s, put aside: 'assent resume %s' goes on with it", runs[i].ID, runs[i].ID)
+	return fmt.Sprintf("saved run %s: 'assent resume %s' continues it", runs[i].ID, runs[i].ID)
 }
 
 // short is the beginning of an id, enough to tell it from others.

@@ -135,7 +135,7 @@ func TestWhatOthersAnswered(t *testing.T) {
 		want approval.Outcome
 	}{
 		{"a rule", approval.Settlement{State: policy.StateAutoApproved, By: policy.Who{Via: policy.ViaRule}}, approval.Outcome{State: policy.StateAutoApproved, Basis: "a rule"}},
-		{"who asked is gone", approval.Settlement{State: policy.StateDismissed}, approval.Outcome{State: policy.StateDismissed, Why: "who asked is gone, or asks no more"}},
+		{"the process that asked has ended", approval.Settlement{State: policy.StateDismissed}, approval.Outcome{State: policy.StateDismissed, Why: "the process that asked has ended, or asks no more"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, in, posted := opened(t, 1)
@@ -184,7 +184,7 @@ func TestAnAnswerWithoutEffect(t *testing.T) {
 		t.Fatalf("%v, was %v", again, r)
 	}
 	about := in.About(t.Context(), again[0])
-	if about.Problem != "too many rules" || !strings.HasPrefix(about.From, "a run, process 4242, since ") {
+	if about.Problem != "too many rules" || !strings.Contains(about.From, "(run, process 4242, session s, since ") {
 		t.Errorf("%+v", about)
 	}
 }
@@ -203,13 +203,38 @@ func TestSweep(t *testing.T) {
 	}
 }
 
+// So is what a process asked that is gone, if its session lives on: an agent has more processes.
+func TestSweep_OneProcessOfASession(t *testing.T) {
+	store := approvaltest.NewFake(new(approvaltest.Clock))
+	store.SetAlive(func(sessions.Process) bool { return true })
+	begin(t, store, sessions.Session{ID: "s", Kind: sessions.KindHook})
+	requests := approvaltest.Requests(t, 3, "s")
+	requests[0].Origin.Process, requests[1].Origin.Process = approval.Process{ID: 7}, approval.Process{ID: 8}
+	if err := store.Post(t.Context(), requests...); err != nil {
+		t.Fatal(err)
+	}
+	in := openOn(t, store)
+	changed, stop := in.Watch()
+	defer stop()
+	if n := len(in.Pending()); n != 3 {
+		t.Fatalf("%d wait", n)
+	}
+	store.SetAlive(func(p sessions.Process) bool { return p.ID != 7 })
+	for len(in.Pending()) > 2 {
+		<-changed
+	}
+	if o := in.Outcomes(); len(o) != 1 || o[0].Request != requests[0].ID || o[0].State != policy.StateDismissed {
+		t.Errorf("outcomes: %+v", o)
+	}
+}
+
 func TestFrom(t *testing.T) {
 	for want, session := range map[string]sessions.Session{
-		"a chat, process 7, since ":                                {Kind: sessions.KindChat, Owner: sessions.Process{ID: 7}},
-		"the hook of an agent, session long-nam…, since ":          {Kind: sessions.KindHook},
-		"the client of a gateway, session long-nam…, since ":       {Kind: sessions.KindGateway},
-		"a run that defers its questions, since ":                  {Kind: sessions.KindRun, Kept: true},
-		"run R, put aside: 'assent resume R' goes on with it, sin": {Kind: sessions.KindRun, Kept: true, Begun: time.Now()},
+		"chat, process 7, session long-nam…, since ":          {Kind: sessions.KindChat, Owner: sessions.Process{ID: 7}},
+		"hook, session long-nam…, since ":                     {Kind: sessions.KindHook},
+		"gateway, session long-nam…, since ":                  {Kind: sessions.KindGateway},
+		"a run that defers its questions, since ":             {Kind: sessions.KindRun, Kept: true},
+		"saved run R: 'assent resume R' continues it, since ": {Kind: sessions.KindRun, Kept: true, Begun: time.Now()},
 	} {
 		store := approvaltest.NewFake(new(approvaltest.Clock))
 		store.SetAlive(func(sessions.Process) bool { return true })
@@ -221,6 +246,8 @@ func TestFrom(t *testing.T) {
 		session.ID = "long-name"
 		begin(t, store, session)
 		r := approvaltest.Requests(t, 1, "long-name")[0]
+		r.Origin = approval.Origin{Agent: "claude-code", Folder: "/src/shop", Branch: "main"}
+		want = "claude-code in /src/shop on branch main (" + want
 		if got := openOn(t, store).About(t.Context(), r).From; !strings.HasPrefix(got, want) {
 			t.Errorf("from %q, want %q…", got, want)
 		}

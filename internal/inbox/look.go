@@ -74,6 +74,14 @@ func (in *Inbox) end(ctx context.Context, r *approval.Request) error {
 	if err != nil {
 		return err
 	}
+	if p.Settled == nil { // who asked was killed, and nobody has cleaned up yet
+		if _, err := in.store.CleanSessions(ctx); err != nil {
+			return err
+		}
+		if p, err = in.store.Posted(ctx, r.ID); err != nil {
+			return err
+		}
+	}
 	if p.Settled == nil {
 		return nil // it was opened again a moment ago, and is found with the next look
 	}
@@ -100,7 +108,7 @@ func outcome(r *approval.Request, s *approval.Settlement) (approval.Outcome, boo
 	case s.By.Via != "":
 		o.Basis = s.By.String()
 	case s.State == policy.StateDismissed:
-		o.Why = "who asked is gone, or asks no more"
+		o.Why = "the process that asked has ended, or asks no more"
 	}
 	return o, true
 }
@@ -115,47 +123,33 @@ func (in *Inbox) sweep(ctx context.Context, every time.Duration) {
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	done := map[string]bool{} // sessions that were not begun, or have ended: looked at once
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
-			in.sweepOnce(ctx, done)
+			in.sweepOnce(ctx)
 		}
 	}
 }
 
-// sweepOnce cleans if a request waits whose session is gone. An error is met again, and
-// told, by who looks for requests.
-func (in *Inbox) sweepOnce(ctx context.Context, done map[string]bool) {
-	waiting := in.waitingSessions()
+// sweepOnce cleans if a request was waiting that nobody waits for any more. An error is met again,
+// and told, by who looks for requests.
+func (in *Inbox) sweepOnce(ctx context.Context) {
+	in.mu.Lock()
+	waiting := slices.Clone(in.waiting)
+	in.mu.Unlock()
 	if len(waiting) == 0 {
 		return
 	}
-	alive, err := in.store.Sessions(ctx)
+	open, err := in.store.Open(ctx, "")
 	if err != nil {
 		return
 	}
-	for _, s := range alive {
-		delete(waiting, s.ID)
+	for _, e := range waiting {
+		if !slices.ContainsFunc(open, func(p approval.Posted) bool { return p.Request.ID == e.request.ID }) {
+			_, _ = in.store.CleanSessions(ctx)
+			return
+		}
 	}
-	gone := false
-	for id := range waiting {
-		gone = gone || !done[id]
-		done[id] = true
-	}
-	if gone {
-		_, _ = in.store.CleanSessions(ctx)
-	}
-}
-
-func (in *Inbox) waitingSessions() map[string]bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	out := map[string]bool{}
-	for _, e := range in.waiting {
-		out[e.request.Call.Session] = true
-	}
-	return out
 }

@@ -14,19 +14,17 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
-	"github.com/assent-dev/assent/store/sessions"
 )
 
 // Waiting is what waits in a store, and for whom.
 type Waiting struct {
 	Requests []*approval.Request
-	Runs     map[string]string           // the ids of saved runs, by session
-	Agents   map[string]sessions.Session // of other agents, by their ids
+	Runs     map[string]string // the ids of saved runs, by session
 }
 
 // ReadWaiting reads what waits.
 func ReadWaiting(ctx context.Context, s Store) (*Waiting, error) {
-	w := &Waiting{Requests: []*approval.Request{}, Runs: map[string]string{}, Agents: map[string]sessions.Session{}}
+	w := &Waiting{Requests: []*approval.Request{}, Runs: map[string]string{}}
 	open, err := s.Open(ctx, "")
 	if err != nil {
 		return nil, err
@@ -41,30 +39,24 @@ func ReadWaiting(ctx context.Context, s Store) (*Waiting, error) {
 	for _, r := range runs {
 		w.Runs[r.Session] = r.ID
 	}
-	live, err := s.Sessions(ctx)
-	for _, session := range live {
-		if session.Kind == sessions.KindHook {
-			w.Agents[session.ID] = session
-		}
-	}
-	return w, err
+	return w, nil
 }
 
 // Print prints what waits, and the runs that could go on.
 func (w *Waiting) Print(out io.Writer) error {
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	if len(w.Requests) > 0 {
-		fmt.Fprintln(t, "ID\tRUN\tSESSION\tFOLDER\tSINCE\tWORKER\tTOOL\tWHAT")
+		fmt.Fprintln(t, "ID\tAGENT\tFOLDER\tBRANCH\tSESSION\tRUN\tSINCE\tWORKER\tTOOL\tWHAT")
 	} else {
 		fmt.Fprintln(t, "Nothing waits for an answer.")
 	}
 	ready := maps.Clone(w.Runs)
 	for _, r := range w.Requests {
 		delete(ready, r.Call.Session)
-		agent := w.Agents[r.Call.Session] // empty for what is not another agent's
-		row := []string{r.ID, w.Runs[r.Call.Session]}
+		row := []string{r.ID}
 		for _, text := range []string{
-			agent.ID, agent.Folder, r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
+			r.Origin.Agent, r.Origin.Folder, r.Origin.Branch, r.Call.Session, w.Runs[r.Call.Session],
+			r.Created.Local().Format(time.DateTime), strings.Join(r.Call.Workers, " › "),
 			r.Call.Name(), r.Summary,
 		} {
 			row = append(row, present.SafeLine(text))
@@ -76,7 +68,8 @@ func (w *Waiting) Print(out io.Writer) error {
 	}
 	// These wait for nothing: all is answered, or their program was ended.
 	for _, run := range slices.Sorted(maps.Values(ready)) {
-		_, err := fmt.Fprintf(out, "Run %s has all its answers. Unless it is under way: assent resume %s\n", run, run)
+		_, err := fmt.Fprintf(out, "Run %s has all its answers. Unless it is running already, continue it: "+
+			"assent resume %s\n", run, run)
 		if err != nil {
 			return err
 		}
@@ -97,15 +90,15 @@ func (w *Waiting) Find(id string) (*approval.Request, error) {
 			return r, nil
 		case !strings.HasPrefix(strings.ToUpper(r.ID), strings.ToUpper(id)) || id == "":
 		case len(id) < leastOfID:
-			return nil, fmt.Errorf("%q is too little of an id; write %d characters of it at least", id, leastOfID)
+			return nil, fmt.Errorf("%q is too short for an id; use at least %d characters", id, leastOfID)
 		case found != nil:
-			return nil, fmt.Errorf("more than one request begins with %q; write more of it", id)
+			return nil, fmt.Errorf("more than one request begins with %q; use more characters of the id", id)
 		default:
 			found = r
 		}
 	}
 	if found == nil {
-		return nil, fmt.Errorf("request %q: %w that waits; 'assent pending' lists them", id, approval.ErrUnknownRequest)
+		return nil, fmt.Errorf("request %q: %w; 'assent pending' lists those that wait", id, approval.ErrUnknownRequest)
 	}
 	return found, nil
 }
@@ -117,6 +110,13 @@ func Show(ctx context.Context, w io.Writer, r *approval.Request) error {
 		return fmt.Errorf("request %s cannot be shown, so it cannot be approved: %w", r.ID, err)
 	}
 	fmt.Fprintf(w, "%s  %s · %s\n", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
+	for _, part := range []struct{ name, value string }{
+		{"agent", r.Origin.Agent}, {"folder", r.Origin.Folder}, {"branch", r.Origin.Branch}, {"session", r.Call.Session},
+	} {
+		if part.value != "" {
+			fmt.Fprintf(w, "%s: %s\n", part.name, present.SafeLine(part.value))
+		}
+	}
 	if len(r.Call.Workers) > 0 {
 		fmt.Fprintf(w, "worker: %s\n", present.SafeLine(strings.Join(r.Call.Workers, " › ")))
 	}
@@ -138,6 +138,7 @@ type Remembering struct {
 	Session, Always bool
 	ProjectCode     bool // for all code of this project
 	Domain          bool // for all hosts of the domain
+	Everywhere      bool // with Always: in every project
 }
 
 // Apply has a decision about a request remembered so. It fails where the request does not offer it.
@@ -150,14 +151,15 @@ func (k Remembering) Apply(r *approval.Request, d approval.Decision) (approval.D
 		d = d.ForSession(policy.ReachExact)
 	case k.Always:
 		d = d.Always()
+		d.Remember.Everywhere = k.Everywhere
 	}
 	switch {
 	case k.ProjectCode && !offers(policy.ReachProject):
-		return d, fmt.Errorf("%s does not run code of this project as it is; leave --project-code out", r.ID)
+		return d, fmt.Errorf("request %s is not only about code of this project; omit --project-code", r.ID)
 	case k.ProjectCode:
 		d.Remember.Reach = policy.ReachProject
 	case k.Domain && !offers(policy.ReachDomain):
-		return d, fmt.Errorf("%s is not about one host of a domain alone; leave --domain out", r.ID)
+		return d, fmt.Errorf("request %s is not only about one host of a domain; omit --domain", r.ID)
 	case k.Domain:
 		d.Remember.Reach = policy.ReachDomain
 	}
@@ -168,7 +170,7 @@ func (k Remembering) Apply(r *approval.Request, d approval.Decision) (approval.D
 func PrintAnswer(out io.Writer, r *approval.Request, d approval.Decision) {
 	name, summary := present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary)
 	fmt.Fprintf(out, "%s: %s · %s\n", d.Settled().State, name, summary)
-	for _, kept := range kept(r, d) {
+	for _, kept := range Kept(r, d) {
 		fmt.Fprintln(out, "kept:", present.SafeLine(kept))
 	}
 	for _, warning := range warnings(r, d) {
@@ -176,15 +178,19 @@ func PrintAnswer(out io.Writer, r *approval.Request, d approval.Decision) {
 	}
 }
 
-// kept is what an answer is remembered as.
-func kept(r *approval.Request, d approval.Decision) []string {
+// Kept is what an answer is remembered as.
+func Kept(r *approval.Request, d approval.Decision) []string {
 	for _, o := range r.Offers {
 		switch {
 		case o.Reach != cmp.Or(d.Remember.Reach, policy.ReachExact) || d.Remember.Keep == approval.KeepNone:
 		case d.Remember.Keep == approval.KeepSession:
 			return []string{"for the session, " + strings.Join(rulesOf(o, d), ", ")}
 		default:
-			return rulesOf(o, d)
+			out := slices.Clone(rulesOf(o, d))
+			for i := range out {
+				out[i] += " (" + d.Remember.Where(r) + ")"
+			}
+			return out
 		}
 	}
 	return nil

@@ -73,7 +73,8 @@ func Open(ctx context.Context, s *setup.Setup, o Options) (k *Server, err error)
 	o.ClientAnswers, o.Hold = o.ClientAnswers || user.Gateway.Elicitation, cmp.Or(o.Hold, user.Gateway.Hold)
 	k = &Server{Options: o}
 	// A way out of the sandbox holds for a session, and clients over HTTP have one each.
-	order := open.Order{Use: open.Gateway, Mode: o.Mode, Steps: o.HTTP == "", NoTools: len(o.Tools) == 0}
+	order := open.Order{Use: open.Gateway, Mode: o.Mode, Steps: o.HTTP == "", NoTools: len(o.Tools) == 0,
+		Agent: "MCP client"} // until it says its name
 	if k.Base, err = open.Open(ctx, s, order); err != nil {
 		return nil, err
 	}
@@ -169,19 +170,19 @@ func choose(s *setup.Setup, names, command []string, name string) ([]config.Conn
 	all := s.Connectors
 	if command != nil {
 		if len(command) == 0 || len(names) > 0 {
-			return nil, errors.New("behind -- stands the command of a server, and no name before it")
+			return nil, errors.New("write the server's command after --, and no name before it")
 		}
 		made := connector.FromCommand(name, command, s.Dir)
 		i := slices.IndexFunc(all, func(c config.Connector) bool { return strings.EqualFold(c.Name, made.Name) })
 		if i >= 0 && !connector.SameServer(all[i].Command, command, s.Dir) {
 			other := connector.Config{Command: all[i].Command, URL: all[i].URL}
 			return nil, fmt.Errorf("the config has another connector named %s, launched as: %s\n"+
-				"Give this server a name of its own with --name NAME", made.Name, other.Launch())
+				"Give this server another name with --name NAME", made.Name, other.Launch())
 		}
 		return []config.Connector{{Name: made.Name, Command: command}}, nil
 	}
 	if name != "" {
-		return nil, errors.New("--name is for a server behind --; a connector of a config has its name there")
+		return nil, errors.New("--name is for a server after --; a connector of a config file has its name there")
 	}
 	if len(names) == 0 {
 		return all, nil

@@ -19,6 +19,8 @@ type Endpoint struct {
 	Model string
 	// BaseURL is where the provider is; empty is its usual address.
 	BaseURL string
+	// URLName says in errors where BaseURL was set; empty is base_url.
+	URLName string
 	// Default is the usual address.
 	Default string
 	// Key is the secret; empty sends none.
@@ -44,6 +46,8 @@ func (e *Endpoint) Name() string { return e.Provider + ":" + e.Model }
 // URL returns the address that requests go to.
 func (e *Endpoint) URL() string { return cmp.Or(e.BaseURL, e.Default) }
 
+func (e *Endpoint) urlName() string { return cmp.Or(e.URLName, "base_url") }
+
 func (e *Endpoint) base() string { return strings.TrimSuffix(e.URL(), "/") }
 
 func (e *Endpoint) key() string {
@@ -56,18 +60,20 @@ func (e *Endpoint) key() string {
 // Check reports what keeps the endpoint from being used.
 func (e *Endpoint) Check() error {
 	if e.Model == "" {
-		return fmt.Errorf("model %q: a name is needed behind the colon, such as %s", e.Name(), examples[e.Provider])
+		return fmt.Errorf("model %q: missing model name after the colon, such as %s", e.Name(), examples[e.Provider])
 	}
 	u, err := url.Parse(e.URL())
 	switch {
 	case err != nil:
-		return errors.New("base_url: it is not a URL") // what it is may hold a secret
+		return fmt.Errorf("%s is not a URL", e.urlName()) // what it is may hold a secret
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-		return fmt.Errorf("base_url %q: write it as https://HOST/PATH", u.Redacted())
+		return fmt.Errorf("invalid %s %q: write it as https://HOST/PATH", e.urlName(), u.Redacted())
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
-		return fmt.Errorf("base_url %q: it takes no user, query or fragment; a key goes into %s", u.Redacted(), e.KeyName)
+		return fmt.Errorf("invalid %s %q: it must not have a user, query or fragment; put the key into %s", e.urlName(),
+			u.Redacted(), e.KeyName)
 	case u.Scheme == "http" && e.Key != "" && !isLocal(u.Hostname()):
-		return fmt.Errorf("base_url %q: %s would travel unencrypted; use https", u.Redacted(), e.KeyName)
+		return fmt.Errorf("insecure %s %q: %s would be sent unencrypted; use https", e.urlName(), u.Redacted(),
+			e.KeyName)
 	case strings.ContainsFunc(e.Key, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return fmt.Errorf("the key in %s has characters that no key has; copy it again", e.KeyName)
 	}

@@ -20,7 +20,7 @@ func TestAnEndpointThatCannotBeUsed(t *testing.T) {
 		"a local address":         {func(e *model.Endpoint) { e.BaseURL = "http://[::1]:1/v1" }, ""},
 		"a key in the open":       {func(e *model.Endpoint) { e.BaseURL = "http://api.example/v1" }, "unencrypted"},
 		"no key in the open":      {func(e *model.Endpoint) { e.BaseURL, e.Key = "http://gpu.example/v1", "" }, ""},
-		"a password in the URL":   {func(e *model.Endpoint) { e.BaseURL = "https://u:hunter22@api.example/v1" }, "no user"},
+		"a password in the URL":   {func(e *model.Endpoint) { e.BaseURL = "https://u:hunter22@api.example/v1" }, "must not have a user"},
 		"a secret in a wrong URL": {func(e *model.Endpoint) { e.BaseURL = "https://u:hunter22@api.example:x/" }, "not a URL"},
 		"a key with a newline":    {func(e *model.Endpoint) { e.Key = "sk-1\nX: y" }, "OPENAI_API_KEY"},
 		"no file":                 {func(e *model.Endpoint) { e.BaseURL = "file:///etc/passwd" }, "https://HOST"},

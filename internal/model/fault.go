@@ -72,8 +72,8 @@ func (e *Endpoint) Refused(a Answer) *Fault {
 		f.Text = fmt.Sprintf("%s does not let %s use %s; take another key or model", e.base(), e.key(), e.Name())
 	case a.Status == 404:
 		f.Kind = FaultModel
-		f.Text = fmt.Sprintf("%s does not know model %q; check the name behind %q and base_url", e.base(), e.Model,
-			e.Provider+":")
+		f.Text = fmt.Sprintf("%s does not know model %q; check the name after %q and %s", e.base(), e.Model,
+			e.Provider+":", e.urlName())
 	case a.Status == 429 || a.Code == "rate_limit_error":
 		f.Kind = FaultLimit
 		f.Text = fmt.Sprintf("%s limits how much it is asked; wait, or use another model", e.base())
@@ -136,13 +136,15 @@ func (e *Endpoint) Failed(err error) *Fault {
 	var certificate *tls.CertificateVerificationError
 	switch {
 	case errors.Is(err, errElsewhere):
-		f.Text = fmt.Sprintf("%s sends elsewhere, where no key is sent to; set base_url to the address itself", e.base())
+		f.Text = fmt.Sprintf("%s redirects to another address, and the key is not sent there; set %s to that address", e.base(),
+			e.urlName())
 	case errors.Is(err, syscall.ECONNREFUSED):
-		f.Text = fmt.Sprintf("nothing answers at %s; start the server, or check base_url", e.base())
+		f.Text = fmt.Sprintf("nothing answers at %s; start the server, or check %s", e.base(), e.urlName())
 	case errors.As(err, &dns) && dns.IsNotFound:
-		f.Text = fmt.Sprintf("there is no host %q; check base_url and the network", dns.Name)
+		f.Text = fmt.Sprintf("there is no host %q; check %s and the network", dns.Name, e.urlName())
 	case errors.As(err, &certificate):
-		f.Text = fmt.Sprintf("the certificate of %s is not trusted; check base_url (%v)", e.base(), certificate.Err)
+		f.Text = fmt.Sprintf("the certificate of %s is not trusted; check %s (%v)", e.base(), e.urlName(),
+			certificate.Err)
 	default:
 		f.Kind = FaultBroken
 		f.Text = fmt.Sprintf("the connection to %s failed (%v)", e.base(), err)

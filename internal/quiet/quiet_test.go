@@ -105,7 +105,7 @@ func TestGeneral(t *testing.T) {
 	for _, c := range []struct{ why, target, want string }{
 		{"notes/a.md looks like a secret", "notes/a.md", "PATH looks like a secret"},
 		{"among these files is .assent/policy.yaml, which may not be reached", ".", "among these files is .assent/policy.yaml, which may not be reached"},
-		{"root . says write: ask at /p/.assent/policy.yaml:9", "a", "root . says write: ask"},
+		{"/p/.assent/policy.yaml:9 asks before writes to .", "a", "asks before writes to ."},
 		{"no rule; the network is on (.assent/policy.yaml:14)", "", "no rule; the network is on"},
 		{"the shell opens /tmp/x.log", "a", "the shell opens PATH"},
 	} {

@@ -153,7 +153,7 @@ func (t *tally) explain(a explain.Answer) {
 }
 
 var (
-	place = regexp.MustCompile(`( at)? \(?\S*policy\.yaml:\d+\)?`)
+	place = regexp.MustCompile(`(^|( at)? )\(?\S*policy\.yaml:\d+\)?`)
 	path  = regexp.MustCompile(`(^|[ ;(])/[^ ;)]*`)
 	plain = regexp.MustCompile(`^[a-z][a-z-]*$`)
 )
@@ -163,7 +163,7 @@ func general(why, target string) string {
 	if rest, ok := strings.CutPrefix(why, target+" "); ok && target != "" {
 		why = "PATH " + rest
 	}
-	return path.ReplaceAllString(place.ReplaceAllString(why, ""), "${1}PATH")
+	return path.ReplaceAllString(strings.TrimSpace(place.ReplaceAllString(why, "")), "${1}PATH")
 }
 
 // programOf is the program of a command with its subcommand, or the tool of another act.

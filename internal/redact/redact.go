@@ -67,7 +67,15 @@ var secretForms = sync.OnceValue(func() []secretForm {
 		`\\*["']?\s*(?::=|=>|==?|:)\s*(?:\\+"((?:[^"\\]|\\[^"])+)|"((?:[^"\\]|\\[\s\S])+)|'([^']+)|([^\s"'&;,\\]{3,}))`,
 		"password", "passwd", "passphrase", "secret", "key", "token", "credential")
 	assignment.named = true
-	return []secretForm{
+	named := func(form string, hints ...string) secretForm {
+		f := plain(form, hints...)
+		f.named = true
+		return f
+	}
+	const name = `([a-z0-9_.-]*(?:password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|private[_-]?key|token|` +
+		`credential|authorization|cookie)[a-z0-9_.-]*)`
+	const value, quote = `((?:[^"\\]|\\[^"])+)`, `\\*"`
+	forms := []secretForm{
 		plain(`-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`, "private key-----"),
 		plain(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*`, "eyj"),        // JSON web tokens
 		plain(`\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b`, "akia", "asia", "abia", "acca"), // AWS key ids
@@ -91,9 +99,67 @@ var secretForms = sync.OnceValue(func() []secretForm {
 		plain(`(?i)\b(?:cookie|authorization|x-api-key)\\*["']?\s*:\s*\\*["']?((?:="[^"\r\n]*"|[^\r\n'"\\]){4,})`,
 			"cookie", "authorization", "x-api-key"),
 		assignment,
-		plain(`(?i)--(?:password|passwd|token|secret|api-key) +["']?([^\s"'&;]{3,})`, "--passw", "--token", "--secret", "--api-key"),
+		named(`(?i)(?:^|[\s"'(])--`+name+` +["']?([^\s"'&;-][^\s"'&;)]{2,})`, "--"),
+		// {"name": "password", "value": "x"}, in either order, and ["--token", "x"]
+		named(`(?i)`+quote+`(?:name|key|field|header|variable)`+quote+`\s*:\s*`+quote+name+quote+
+			`\s*,\s*`+quote+`(?:value|val|content|data)`+quote+`\s*:\s*`+quote+value, `"`),
+		plain(`(?i)`+quote+`(?:value|val|content|data)`+quote+`\s*:\s*`+quote+value+quote+
+			`\s*,\s*`+quote+`(?:name|key|field|header|variable)`+quote+`\s*:\s*`+quote+
+			`[a-z0-9_.-]*(?:password|passwd|secret|token|api[_-]?key|credential|authorization)[a-z0-9_.-]*`+quote, `"`),
+		named(`(?i)["']--?`+name+`\\*["']\s*,\s*\\*["']([^"'\\]+)`, "-"),
 	}
+	for _, p := range passwordFlags {
+		value, gap := `([^\s"';&|)]+)`, ``
+		if p.apart {
+			gap = `[ =]?`
+		}
+		forms = append(forms, plain(`(?:^|[\s/;|&("'`+"`"+`])`+strings.ReplaceAll(p.program, " ", `\s+`)+`(?:\s[^|;&\n]*?)?\s`+
+			p.flag+gap+`["']?`+value, p.hint()))
+	}
+	return forms
 })
+
+// passwordFlags are the flags of programs that take a password without a name that says so. Apart says that it may be
+// the next word: mysql's is not.
+var passwordFlags = []passwordFlag{
+	{`(?:mysql[a-z]*|mariadb(?:-[a-z]+)?)`, "-p", false},
+	{`(?:sshpass|7z[ar]?|mongo[a-z]*)`, "-p", true},
+	{`(?:docker|podman|buildah|skopeo|az|oc|cf|registry) login`, "-p", true},
+	{`redis-cli`, "-a", true},
+	{`(?:zip|unzip|sqlcmd|bcp)`, "-P", true},
+	{`ldap[a-z]+`, "-w", true},
+	{`openssl [a-z0-9]+`, "-pass(?:in|out)? pass:", true},
+	{`(?:smbclient|rpcclient) `, "-U [^ %]+%", true},
+}
+
+type passwordFlag struct {
+	program, flag string
+	apart         bool
+}
+
+func (p *passwordFlag) hint() string { return strings.ToLower(p.flag[:2]) }
+
+// redactWord redacts a word of a command if the words before it give away that it is a secret: --token x, mysql -px.
+func redactWord(argv []string, i int) string {
+	word := argv[i]
+	if i == 0 || Text(word) != word {
+		return Text(word)
+	}
+	flag := argv[i-1]
+	if name := strings.TrimLeft(flag, "-"); name != flag && secretKey(name) && !strings.HasPrefix(word, "-") {
+		return Replacement
+	}
+	// The line that ends with the word is redacted there.
+	line := strings.Join(argv[max(0, i-maxWordsBack):i+1], " ")
+	rest, cut := strings.CutSuffix(Text(line), Replacement)
+	if !cut || !strings.HasPrefix(line, rest) || strings.ContainsAny(word, " \"'") {
+		return word
+	}
+	return word[:max(0, len(rest)-(len(line)-len(word)))] + Replacement
+}
+
+// maxWordsBack is how far before a secret the name of its program may stand.
+const maxWordsBack = 12
 
 // shortestForm is the length of the shortest text that has a form: -u a:b.
 const shortestForm = 6
@@ -195,28 +261,105 @@ func redactContainer(dec *json.Decoder, out *bytes.Buffer, object, secret bool, 
 	if secret {
 		target = &bytes.Buffer{}
 	}
+	begin := target.Len()
+	var members []member
 	for first := true; dec.More(); first = false {
 		if !first {
 			target.WriteByte(',')
 		}
-		inner := secret
+		inner, name := secret, ""
 		if object {
 			key, err := dec.Token()
 			if err != nil {
 				return err
 			}
-			name, _ := key.(string)
+			name, _ = key.(string)
 			if err := writeJSON(target, Text(name)); err != nil {
 				return err
 			}
 			target.WriteByte(':')
 			inner = secret || secretKey(name)
 		}
+		from := target.Len()
 		if err := redactValue(dec, target, inner, depth+1); err != nil {
 			return err
 		}
+		members = append(members, member{strings.ToLower(name), from - begin, target.Len() - begin})
 	}
+	if secret {
+		return nil
+	}
+	return redactTogether(target, begin, members, object)
+}
+
+// A member is a value of a container, and where it was written.
+type member struct {
+	name     string
+	from, to int
+}
+
+// redactTogether redacts what the members of a container give away only together: {"name": "password", "value": "x"}
+// and ["--token", "x"].
+func redactTogether(out *bytes.Buffer, begin int, members []member, object bool) error {
+	written := out.Bytes()[begin:]
+	next := map[int]string{}
+	if object {
+		pairs(written, members, next)
+	} else {
+		arguments(written, members, next)
+	}
+	if len(next) == 0 {
+		return nil
+	}
+	written = bytes.Clone(written)
+	out.Truncate(begin)
+	done := 0
+	for i, m := range members {
+		if text, ok := next[i]; ok {
+			out.Write(written[done:m.from])
+			if err := writeJSON(out, text); err != nil {
+				return err
+			}
+			done = m.to
+		}
+	}
+	out.Write(written[done:])
 	return nil
+}
+
+// pairs finds the values of an object that another member of it names.
+func pairs(written []byte, members []member, next map[int]string) {
+	named := slices.ContainsFunc(members, func(m member) bool {
+		var text string
+		return slices.Contains([]string{"name", "key", "field", "header", "variable"}, m.name) &&
+			json.Unmarshal(written[m.from:m.to], &text) == nil && secretKey(text)
+	})
+	for i, m := range members {
+		if named && slices.Contains([]string{"value", "val", "content", "data"}, m.name) {
+			next[i] = Replacement
+		}
+	}
+}
+
+// arguments finds the secrets of a list that is the words of a command.
+func arguments(written []byte, members []member, next map[int]string) {
+	isFlag := func(m member) bool { return bytes.HasPrefix(written[m.from:m.to], []byte(`"-`)) }
+	if !slices.ContainsFunc(members, isFlag) {
+		return
+	}
+	argv := make([]string, len(members))
+	for i, m := range members {
+		_ = json.Unmarshal(written[m.from:m.to], &argv[i]) // what is no text is no word
+	}
+	for i, word := range argv {
+		flag := i > 0 && strings.HasPrefix(argv[i-1], "-")
+		if !flag && !strings.HasPrefix(word, "-") {
+			continue
+		}
+		if safe := redactWord(argv, i); safe != word {
+			next[i] = safe
+		}
+	}
 }
 
 func writeJSON(out *bytes.Buffer, v any) error {

@@ -22,6 +22,7 @@ const (
 	Contradicts Concern = "contradicts" // another one says the opposite of part of it
 	NoPort      Concern = "no-port"     // it allows connections and names no port
 	Connections Concern = "connections" // it allows connections too
+	Unreached   Concern = "unreached"   // it denies less than one would think
 )
 
 // An Advice is something worth knowing about a rule before it is kept.
@@ -38,7 +39,7 @@ type Advice struct {
 func Advise(rules []policy.Rule, rule policy.Rule, known []string, most int, now time.Time) []Advice {
 	var out []Advice
 	if tools := about(rule, known); len(tools) > most {
-		text := fmt.Sprintf("it is about %d tools that are known here: %s", len(tools), strings.Join(tools, ", "))
+		text := fmt.Sprintf("it covers %d known tools: %s", len(tools), strings.Join(tools, ", "))
 		out = append(out, Advice{ManyTools, text, nil, tools})
 	}
 	if _, name, host, hasHost := split(rule.Pattern); rule.Effect == policy.EffectAllow && hasHost &&
@@ -49,6 +50,9 @@ func Advise(rules []policy.Rule, rule policy.Rule, known []string, most int, now
 	}
 	mine := examples(rule)
 	for _, other := range rules {
+		if !other.HoldsIn(rule.Project) && !rule.HoldsIn(other.Project) {
+			continue
+		}
 		if other.Enabled && (other.Expires.IsZero() || now.Before(other.Expires)) {
 			out = append(out, compare(rule, other, mine, examples(other))...)
 		}
@@ -85,7 +89,8 @@ func about(rule policy.Rule, known []string) []string {
 // compare says what a new rule and one that is kept mean for each other.
 func compare(rule, other policy.Rule, mine, theirs []example) []Advice {
 	inOther, inMine := count(mine, other), count(theirs, rule)
-	allMine, allTheirs := inOther > 0 && inOther == len(mine), inMine > 0 && inMine == len(theirs)
+	allMine := inOther > 0 && inOther == len(mine) && other.HoldsIn(rule.Project)
+	allTheirs := inMine > 0 && inMine == len(theirs) && rule.HoldsIn(other.Project)
 	advice := func(c Concern, format string) []Advice {
 		return []Advice{{Concern: c, Text: fmt.Sprintf(format, other), Other: &other}}
 	}

@@ -19,10 +19,12 @@ func TestWide(t *testing.T) {
 		"allow write_file": true, "allow write_file(**)": true, "allow delete_file(/**)": true, "allow connector github": true, "allow write_file({**,a})": true,
 		"allow SHELL": true, "allow shell(/bin/sh -c)": true, "allow shell(ssh host)": true, "allow shell(ssh host uptime)": true, "allow shell(rsh host)": true,
 		"allow shell(uvx)": true, "allow github:*": true, "allow delete_file": true, "allow write_*": true, "allow write_file({a,**})": true, "allow write_file(?*)": true,
+		"allow edit_file": true, "allow move_file": true, "allow copy_file": true, "allow make_dir": true, "allow Edit_File(**)": true, "allow e*t_file": true,
 		"allow shell(frobnicate *)": true, "allow shell(./deploy.sh *)": true, "allow shell(frobnicate push *)": true,
 
 		"allow shell(git status)": false, "allow shell(= bash x.sh)": false, "allow shell(npm test)": false, "allow shell(docker ps)": false,
 		"allow write_file(notes/**)": false, "allow read_file": false, "allow github:search_*": false, "deny shell": false, "deny *": false,
+		"allow list_files": false, "allow search_files": false, "allow file_info": false, "allow edit_file(notes/**)": false, "allow github:edit_file": false,
 		"allow github:shell": false, "allow shell(ls *)": false,
 		"allow shell(npm test *)": false, "allow send_email": false, "allow shell(shellcheck)": false,
 		"allow shell(frobnicate)": false, "allow shell(= frobnicate x)": false, "allow shell(frobnicate push)": false,
@@ -71,6 +73,32 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
+// A rule of one project says nothing about those of another, and less than one for everywhere.
+func TestAdviseProjects(t *testing.T) {
+	in := func(project, text string) policy.Rule {
+		r := rule(t, text)
+		r.Project = project
+		return r
+	}
+	for _, c := range []struct {
+		rule, kept policy.Rule
+		want       rulebook.Concern
+	}{
+		{in("/a", "allow shell(git status)"), in("/b", "allow shell(git status)"), ""},
+		{in("/a", "allow shell(git status)"), in("", "allow shell(git status)"), rulebook.Hidden},
+		{in("", "allow shell(git status)"), in("/a", "allow shell(git status)"), rulebook.Hides},
+		{in("", "allow shell(git status)"), in("/a", "allow shell(git)"), ""},
+		{in("/a", "allow shell(git status)"), in("/b", "deny shell(git)"), ""},
+		{in("", "allow shell(git status)"), in("/b", "deny shell(git)"), rulebook.Contradicts},
+		{in("/a", "allow shell(git status)"), in("", "deny shell(git)"), rulebook.Hidden},
+	} {
+		advice := rulebook.Advise([]policy.Rule{c.kept}, c.rule, nil, 0, epoch)
+		if got := len(advice); c.want == "" && got > 0 || c.want != "" && (got != 1 || advice[0].Concern != c.want) {
+			t.Errorf("%s %s beside %s %s: %+v, want %q", c.rule, c.rule.Where(), c.kept, c.kept.Where(), advice, c.want)
+		}
+	}
+}
+
 // Rules that do not hold are not compared with.
 func TestAdviseOnlyActive(t *testing.T) {
 	off, ended := rule(t, "deny shell(git)"), rule(t, "deny shell(git push)")
@@ -106,7 +134,9 @@ func TestAdvisePort(t *testing.T) {
 			t.Errorf("%s: %v", text, advice)
 		}
 	}
-	for text, want := range map[string]bool{"allow connect(*:443)": true, "allow connect(*.com:443)": true, "allow connect(*.example.com:443)": false, "allow connect(a.example:443)": false} {
+	for text, want := range map[string]bool{"allow connect(*:443)": true, "allow connect(*.com:443)": true, "allow connect(*.example.com:443)": false, "allow connect(a.example:443)": false,
+		"allow http_request(GET *)": true, "allow http_request(GET https://*/**)": true, "allow http_request(GET https://*.com/**)": true,
+		"allow http_request(GET https://go.dev/**)": false, "allow http_request(https://*.go.dev/**)": false} {
 		if got := rulebook.Wide(rule(t, text)) != ""; got != want {
 			t.Errorf("%s is wide: %v", text, got)
 		}

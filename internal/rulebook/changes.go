@@ -21,7 +21,7 @@ type Change struct {
 func (c Change) String() string {
 	switch c.Sign {
 	case "-":
-		return "- " + c.Before.String()
+		return "- " + c.Before.String() + special(c.Before)
 	case "+":
 		return "+ " + c.After.String() + special(c.After)
 	}
@@ -31,6 +31,9 @@ func (c Change) String() string {
 // special says what is special about a rule.
 func special(r policy.Rule) string {
 	var out []string
+	if r.Project != "" {
+		out = append(out, r.Where())
+	}
 	if !r.Enabled {
 		out = append(out, disabledWord)
 	}
@@ -52,6 +55,7 @@ func (c Change) details() []string {
 	}
 	b, a := c.Before, c.After
 	add(a.String() != b.String(), "now %s", a)
+	add(a.Project != b.Project, "now %s", a.Where())
 	add(a.Enabled && !b.Enabled, "enabled")
 	add(!a.Enabled && b.Enabled, "disabled")
 	add(a.Because != b.Because, "because %q", a.Because)
@@ -64,11 +68,11 @@ func (c Change) details() []string {
 // Widens reports whether more could be allowed after the change than before.
 func (c Change) Widens() bool {
 	return c.Sign != "-" && c.After.Enabled && c.After.Effect == policy.EffectAllow &&
-		(c.After.String() != c.Before.String() || !c.Before.Enabled || !c.After.Expires.Equal(c.Before.Expires))
+		(c.After.String() != c.Before.String() || c.After.Project != c.Before.Project || !c.Before.Enabled || !c.After.Expires.Equal(c.Before.Expires))
 }
 
 // Changes returns what is different in after. Rules are the same by their id; without one,
-// by their text.
+// by their text and project.
 func Changes(before, after []policy.Rule) []Change {
 	var out []Change
 	for _, b := range before {
@@ -115,7 +119,7 @@ func Identify(before, after []policy.Rule, newID func() string, now time.Time) [
 		if out[i].ID != "" {
 			continue
 		}
-		if b := known(func(b policy.Rule) bool { return b.String() == out[i].String() }); b != nil {
+		if b := known(func(b policy.Rule) bool { return b.String() == out[i].String() && b.Project == out[i].Project }); b != nil {
 			claim(&out[i], b)
 			continue
 		}

@@ -19,6 +19,7 @@ import (
 const editHelp = `# These are your rules. Change, add or delete lines; what you save is checked, shown and
 # then kept. A rule stays the same one as long as the id above it stays.
 #   # because: …  and  # note: …  above a rule say more about it
+#   # project: /home/me/shop  above a rule limits it to that project; others hold everywhere
 #   # disabled: allow shell(make)               is kept and does not hold
 #   # until 2026-12-31T18:00:00Z: allow shell(make)   holds until then
 `
@@ -28,6 +29,8 @@ type Editor struct {
 	Store *store.Store
 	// Edit has the person edit a file.
 	Edit func(path string) error
+	// Project finds the project that a folder belongs to.
+	Project func(dir string) (string, error)
 	// Confirm asks whether to keep what was shown; an error is a no.
 	Confirm func() error
 	Wide    bool   // new rules may allow nearly everything
@@ -60,7 +63,7 @@ func (e *Editor) EditRules(ctx context.Context, draft string) error {
 func writeDraft(rules []policy.Rule) (string, error) {
 	f, err := os.CreateTemp("", "assent-rules-*.yaml") // made with mode 0600
 	if err != nil {
-		return "", fmt.Errorf("a file to edit: %w", err)
+		return "", fmt.Errorf("creating a file to edit: %w", err)
 	}
 	_, err = io.WriteString(f, editHelp)
 	return f.Name(), errors.Join(err, Write(f, rules), f.Close())
@@ -98,12 +101,33 @@ func (e *Editor) Import(ctx context.Context, given []policy.Rule, replace bool) 
 			}
 		}
 	}
-	return after, e.apply(ctx, before, after, "All of these rules are there already.")
+	return after, e.apply(ctx, before, after, "All of these rules are already saved.")
+}
+
+// resolveProjects names the projects of new rules as calls do: a rule for another spelling would
+// answer nothing. A folder that is not there, from another machine perhaps, stays as it is written.
+func (e *Editor) resolveProjects(before, after []policy.Rule) error {
+	for i := range after {
+		folder := after[i].Project
+		known := func(r policy.Rule) bool { return r.Project == folder }
+		if _, err := os.Stat(folder); err != nil || slices.ContainsFunc(before, known) {
+			continue
+		}
+		found, err := e.Project(folder)
+		if err != nil {
+			return err
+		}
+		after[i].Project = found
+	}
+	return nil
 }
 
 // apply shows changes and makes them, unless they allow too much or the person says no. Same is
 // said if there are none.
 func (e *Editor) apply(ctx context.Context, before, after []policy.Rule, same string) error {
+	if err := e.resolveProjects(before, after); err != nil {
+		return err
+	}
 	changes := Changes(before, after)
 	if len(changes) == 0 {
 		fmt.Fprintln(e.Out, same)
@@ -112,7 +136,7 @@ func (e *Editor) apply(ctx context.Context, before, after []policy.Rule, same st
 	for _, change := range changes {
 		fmt.Fprintln(e.Out, present.SafeLine(change.String()))
 		if why := Wide(change.After); why != "" && change.Widens() && !e.Wide {
-			return fmt.Errorf("rule %q: %s; if you mean it, say --wide", change.After, why)
+			return fmt.Errorf("rule %q: %s; add --wide if you mean it", change.After, why)
 		}
 	}
 	if err := e.Confirm(); err != nil {
@@ -121,6 +145,6 @@ func (e *Editor) apply(ctx context.Context, before, after []policy.Rule, same st
 	if err := e.Store.ReplaceRules(ctx, before, after); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.Out, "The rules are kept.")
+	fmt.Fprintln(e.Out, "Saved the rules.")
 	return nil
 }

@@ -18,7 +18,7 @@ type example struct {
 
 // decided reports whether the rule alone decides about the example.
 func (e *example) decided(rule policy.Rule) bool {
-	rule.Enabled, rule.Expires = true, time.Time{}
+	rule.Enabled, rule.Expires, rule.Project = true, time.Time{}, ""
 	set, err := policy.CompileRules([]policy.Rule{rule})
 	if err != nil {
 		return false

@@ -20,6 +20,9 @@ type KeepOptions struct {
 	Wide  bool // it may allow nearly everything
 	Tools int  // how many known tools it may be about without a warning
 	Limit int  // how many rules are kept
+	// Folders are the names of the folders that tools may reach where the rule is written; empty if
+	// that is not known.
+	Folders []string
 }
 
 // Keep saves a rule and says what is worth knowing about it.
@@ -36,6 +39,9 @@ func Keep(ctx context.Context, s *store.Store, rule policy.Rule, o KeepOptions) 
 	if warning != "" {
 		advice = append(advice, Advice{Concern: "unknown-tool", Text: warning})
 	}
+	if text := config.Unreached(rule, o.Folders); text != "" {
+		advice = append(advice, Advice{Concern: Unreached, Text: text})
+	}
 	if text := Connects(rule); text != "" {
 		advice = append(advice, Advice{Concern: Connections, Text: text})
 	}
@@ -47,7 +53,7 @@ func Keep(ctx context.Context, s *store.Store, rule policy.Rule, o KeepOptions) 
 	if why := Wide(rule); why != "" {
 		err := policy.CheckNewRule(set.Rules(), rule, o.Limit) // that is the better reason
 		if err == nil && !o.Wide {
-			err = &policy.RuleError{Err: ErrWide, Rule: rule.String(), Detail: why + "; if you mean it, say --wide"}
+			err = &policy.RuleError{Err: ErrWide, Rule: rule.String(), Detail: why + "; add --wide if you mean it"}
 		}
 		if err != nil {
 			return nil, err

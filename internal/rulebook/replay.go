@@ -35,7 +35,7 @@ func CaseFromRecord(r *approval.Record) (Case, bool) {
 	c := Case{
 		Seq: r.Seq,
 		Call: policy.Call{ID: r.CallID, Connector: r.Connector, Tool: r.Tool, Arguments: r.Arguments,
-			Session: r.Session, Workers: r.Workers},
+			Session: r.Session, Workers: r.Workers, Project: r.Project},
 		Acts: r.ActData, State: r.State, Asked: !r.Requested.IsZero(),
 		// The rules of a file go by their place in it.
 		Fixed: r.Rule != "" && strings.HasSuffix(r.Basis, " at "+r.Rule),
@@ -326,11 +326,12 @@ func ReadCalls(file string, in io.Reader) ([]explain.Call, error) {
 }
 
 // prepareCase makes a case of a call that nobody has answered.
-func prepareCase(ctx context.Context, tools approval.Preparer, c explain.Call) (Case, error) {
+func prepareCase(ctx context.Context, e *explain.Explainer, c explain.Call) (Case, error) {
 	call, err := c.Canonical()
+	call.Project = e.Project
 	if err != nil {
 		return Case{}, err
 	}
-	p, err := tools.Prepare(ctx, call)
+	p, err := e.Tools.Prepare(ctx, call)
 	return Case{Call: call, Acts: p.Acts}, err
 }

@@ -24,6 +24,9 @@ import (
 // A Suggestion is rules that belong together: none of them answers the calls alone.
 type Suggestion struct {
 	Rules []string `json:"rules"`
+	// Project is the project that all of the calls belong to; empty if they are of several, and for
+	// rules that hold everywhere.
+	Project string `json:"project,omitempty"`
 	// Saves is how many past prompts it would have answered, in how many sessions.
 	Saves    int `json:"saves"`
 	Sessions int `json:"sessions"`
@@ -276,8 +279,12 @@ func (s *search) keep(c candidate) {
 func (s *search) suggestion(c candidate) Suggestion {
 	out := Suggestion{Rules: c.rules, Saves: len(c.answers)}
 	sessions := map[string]bool{}
+	out.Project = s.prompts[c.answers[0]].Call.Project
 	for _, i := range c.answers {
 		p := &s.prompts[i]
+		if p.Call.Project != out.Project {
+			out.Project = ""
+		}
 		sessions[p.Call.Session] = true
 		out.Calls = append(out.Calls, SuggestedCall{p.Seq, p.Name()})
 	}
@@ -296,7 +303,7 @@ func (s Suggestion) Print(w io.Writer, number int) error {
 		if i > 0 {
 			head = strings.Repeat(" ", len(head))
 		}
-		fmt.Fprintf(&b, "%s%s\n", head, present.SafeLine(rule))
+		fmt.Fprintf(&b, "%s%s (%s)\n", head, present.SafeLine(rule), present.SafeLine(policy.Where(s.Project)))
 	}
 	fmt.Fprintf(&b, "   would have answered %s in %s, and nothing that was denied:\n",
 		counted(s.Saves, "prompt"), counted(s.Sessions, "session"))

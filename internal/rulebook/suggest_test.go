@@ -100,6 +100,23 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// A suggestion is for the project that all its calls are of.
+func TestASuggestionIsForItsProject(t *testing.T) {
+	in := func(project string) rulebook.Case {
+		c := approved(command(2, "git push origin"))
+		c.Call.Project = project
+		return c
+	}
+	for want, cases := range map[string][]rulebook.Case{
+		"/a": {in("/a"), in("/a"), in("/a")}, "": {in("/a"), in("/a"), in("/b")},
+	} {
+		found := rulebook.Suggest(cases, rulebook.SuggestOptions{Now: now})
+		if len(found) != 1 || found[0].Project != want {
+			t.Errorf("%+v, want one for %q", found, want)
+		}
+	}
+}
+
 // What is kept answers already, and what a deny holds is not suggested.
 func TestFindBesideRules(t *testing.T) {
 	for _, text := range []string{"allow shell(git push)", "deny shell(git)"} {

@@ -2,6 +2,7 @@ package rulebook
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
 )
@@ -20,12 +22,14 @@ const (
 	becauseWord  = "because"
 	noteWord     = "note"
 	createdWord  = "created"
+	projectWord  = "project"
+	ruleWord     = "rule"
 	disabledWord = "disabled"
 	untilWord    = "until "
 )
 
-// Write writes rules as a policy file has them. A rule that is disabled or ends some day
-// is a comment there, because a policy file could not say that.
+// Write writes rules as a policy file has them. A rule that is disabled, ends some day or is for one
+// project is a comment there, because a policy file could not say that.
 func Write(w io.Writer, rules []policy.Rule) error {
 	var body bytes.Buffer
 	head := "rules: []\n"
@@ -40,7 +44,7 @@ func Write(w io.Writer, rules []policy.Rule) error {
 }
 
 // plain reports whether a policy file can say what the rule says.
-func plain(r *policy.Rule) bool { return r.Enabled && r.Expires.IsZero() }
+func plain(r *policy.Rule) bool { return r.Enabled && r.Expires.IsZero() && r.Project == "" }
 
 func write(b *bytes.Buffer, r *policy.Rule) {
 	remark := func(word, text string) {
@@ -54,6 +58,7 @@ func write(b *bytes.Buffer, r *policy.Rule) {
 	}
 	remark(becauseWord, r.Because)
 	remark(noteWord, r.Note)
+	remark(projectWord, r.Project)
 	if plain(r) {
 		fmt.Fprintf(b, "  - %s\n", scalar(r.String()))
 		return
@@ -65,7 +70,7 @@ func write(b *bytes.Buffer, r *policy.Rule) {
 	if !r.Expires.IsZero() {
 		word = strings.TrimSpace(word + " " + untilWord + r.Expires.UTC().Format(time.RFC3339Nano))
 	}
-	remark(word, r.String())
+	remark(cmp.Or(word, ruleWord), r.String())
 }
 
 // oneLine writes a text so that it stays one line and keeps its spaces.
@@ -104,7 +109,7 @@ func Parse(file string, data []byte) ([]policy.Rule, error) {
 	at := map[int]policy.Rule{}
 	for _, r := range conf.Rules.Rules() {
 		if r.Effect == policy.EffectExcept {
-			return nil, fmt.Errorf("%s: an exception belongs to the file that denies, and cannot be kept; "+
+			return nil, fmt.Errorf("%s: an exception belongs to the policy file that denies, and cannot be saved; "+
 				"take it out of the file", r.Source)
 		}
 		line, err := strconv.Atoi(r.Source[strings.LastIndexByte(r.Source, ':')+1:])
@@ -132,7 +137,7 @@ type parsing struct {
 
 func (p *parsing) line(number int, text string) {
 	if rule, ok := p.at[number]; ok {
-		p.add(rule)
+		p.add(number, rule)
 		return
 	}
 	comment, ok := strings.CutPrefix(text, "#")
@@ -151,6 +156,8 @@ func (p *parsing) remark(number int, word, value string) bool {
 		p.next.Because = value
 	case noteWord:
 		p.next.Note = value
+	case projectWord:
+		p.next.Project = value
 	case createdWord:
 		p.next.Created = p.time(number, value)
 	default:
@@ -159,14 +166,15 @@ func (p *parsing) remark(number int, word, value string) bool {
 	return true
 }
 
-// commented reads a rule that is disabled or ends some day.
+// commented reads a rule that is disabled, ends some day or is for one project.
 func (p *parsing) commented(number int, word, text string) bool {
 	rest, disabled := strings.CutPrefix(word, disabledWord)
 	until, ends := strings.CutPrefix(strings.TrimSpace(rest), untilWord)
-	if !disabled && !ends || disabled && !ends && rest != "" {
+	forProject := word == ruleWord && p.next.Project != ""
+	if !disabled && !ends && !forProject || disabled && !ends && rest != "" {
 		return false
 	}
-	rule, err := policy.ParseRule(text)
+	rule, err := parseRule(text)
 	if err != nil {
 		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
 		return false
@@ -174,13 +182,25 @@ func (p *parsing) commented(number int, word, text string) bool {
 	if rule.Enabled = !disabled; ends {
 		rule.Expires = p.time(number, until)
 	}
-	p.add(rule)
+	p.add(number, rule)
 	return true
 }
 
-func (p *parsing) add(rule policy.Rule) {
+// parseRule reads a rule, and refuses one in the words of another agent with the spelling that works.
+func parseRule(text string) (policy.Rule, error) {
+	if err := words.Refuse(text); err != nil {
+		return policy.Rule{}, err
+	}
+	return config.ParseRule(text)
+}
+
+func (p *parsing) add(number int, rule policy.Rule) {
 	said := p.next
 	rule.ID, rule.Because, rule.Note, rule.Created = said.ID, said.Because, said.Note, said.Created
+	rule.Project = said.Project
+	if err := rule.Validate(); err != nil {
+		p.errs = append(p.errs, fmt.Errorf("%s:%d: %w", p.file, number, err))
+	}
 	p.out = append(p.out, rule)
 	p.next = policy.Rule{}
 }
@@ -188,7 +208,7 @@ func (p *parsing) add(rule policy.Rule) {
 func (p *parsing) time(number int, text string) time.Time {
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		err = fmt.Errorf("%s:%d: %q is no time; write it like 2026-12-31T18:00:00Z", p.file, number, text)
+		err = fmt.Errorf("%s:%d: invalid time %q: write it like 2026-12-31T18:00:00Z", p.file, number, text)
 		p.errs = append(p.errs, err)
 	}
 	return t
@@ -227,7 +247,7 @@ func Read(file string, data []byte) ([]policy.Rule, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
-		return nil, fmt.Errorf("%s: %w; it is read as 'assent rules export --format json' writes it", file, err)
+		return nil, fmt.Errorf("%s: %w; use the format of 'assent rules export --format json'", file, err)
 	}
 	for i, r := range d.Rules {
 		if err := r.Validate(); err != nil {

@@ -36,7 +36,11 @@ func TestRoundTrip(t *testing.T) {
 	both.ID, both.Enabled, both.Expires = "r4", false, epoch
 	odd := rule(t, `deny read_file(a: b/'\*"#.md)`)
 	odd.ID = "r5"
-	for _, entries := range [][]policy.Rule{nil, {plain}, {off, ends}, {off, plain, ends, both, odd}} {
+	here := rule(t, "allow shell(date)")
+	here.ID, here.Project = "r6", "/home/me/a: b #c"
+	offHere := rule(t, "allow shell(w)")
+	offHere.ID, offHere.Project, offHere.Enabled, offHere.Expires = "r7", "/home/me/shop", false, epoch
+	for _, entries := range [][]policy.Rule{nil, {plain}, {off, ends}, {here}, {off, plain, here, ends, offHere, both, odd}} {
 		for name, write := range map[string]func(*bytes.Buffer) error{
 			"yaml": func(b *bytes.Buffer) error { return rulebook.Write(b, entries) },
 			"json": func(b *bytes.Buffer) error { return rulebook.WriteJSON(b, entries) },
@@ -56,12 +60,14 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Pasted into a policy file, the text allows no more than what holds for ever.
+// Pasted into a policy file, the text allows no more than what holds forever.
 func TestPolicySnippet(t *testing.T) {
 	always, off, ends := rule(t, "allow shell(date)"), rule(t, "allow shell(ls)"), rule(t, "allow shell(w)")
 	off.Enabled, ends.Expires = false, epoch
+	here := rule(t, "allow shell(id)")
+	here.Project = "/home/me/shop"
 	var b bytes.Buffer
-	if err := rulebook.Write(&b, []policy.Rule{off, always, ends}); err != nil {
+	if err := rulebook.Write(&b, []policy.Rule{off, always, ends, here}); err != nil {
 		t.Fatal(err)
 	}
 	conf, err := config.Load("policy.yaml", b.Bytes(), "")
@@ -75,13 +81,14 @@ func TestPolicySnippet(t *testing.T) {
 
 func TestParseProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"rules: [alow x]":                               "r.yaml:1:9: rule \"alow x\": malformed rule",
-		"rules: []\n  # disabled: alow x":               "r.yaml:2: rule \"alow x\": malformed rule",
-		"rules: []\n  # until soon: allow shell(ls)":    `r.yaml:2: "soon" is no time`,
-		"except: [read_file(x)]":                        "r.yaml:1: an exception belongs to the file that denies",
-		"ruls: []":                                      "ruls",
+		"rules: [alow x]":                                 "r.yaml:1:9: rule \"alow x\": malformed rule",
+		"rules: []\n  # disabled: alow x":                 "r.yaml:2: rule \"alow x\": malformed rule",
+		"rules: []\n  # until soon: allow shell(ls)":      `r.yaml:2: invalid time "soon"`,
+		"except: [read_file(x)]":                          "r.yaml:1: an exception belongs to the policy file that denies",
+		"rules: []\n  # project: shop\n  # rule: allow x": `invalid project folder "shop"`,
+		"ruls: []": "ruls",
 		`{"rules": [{"pattern": "", "type": "allow"}]}`: "r.yaml: rule 1",
-		`{"rules": 1}`:                                  "rules export --format json",
+		`{"rules": 1}`: "rules export --format json",
 	} {
 		if _, err := rulebook.Read("r.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -106,6 +113,7 @@ func TestRemarks(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add("rules:\n  # id: a\n  - allow shell(ls)\n  # disabled until 2026-01-02T15:04:05Z: deny x\n")
+	f.Add("rules:\n  # project: /home/me\n  # rule: allow x\n  # project: /home/me/b: c\n  - deny y\n")
 	f.Add("rules: [\"deny read_file(a: b)\"]")
 	f.Fuzz(func(t *testing.T, text string) {
 		entries, err := rulebook.Parse("r", []byte(text))

@@ -57,7 +57,7 @@ func (e Edits) Apply(current []policy.Rule) (before, after *policy.RuleSet, err 
 		rules = slices.DeleteFunc(rules, func(t policy.Rule) bool { return t.ID == r.ID })
 	}
 	for _, text := range e.Add {
-		rule, err := policy.ParseRule(text)
+		rule, err := parseRule(text)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -72,9 +72,9 @@ func (e Edits) Apply(current []policy.Rule) (before, after *policy.RuleSet, err 
 }
 
 // AddCalls tries calls that nobody has answered, with the tools that would run them.
-func (c *Comparison) AddCalls(ctx context.Context, tools approval.Preparer, calls []explain.Call) {
+func (c *Comparison) AddCalls(ctx context.Context, e *explain.Explainer, calls []explain.Call) {
 	for _, call := range calls {
-		if k, err := prepareCase(ctx, tools, call); err == nil {
+		if k, err := prepareCase(ctx, e, call); err == nil {
 			c.Add(k)
 		} else {
 			c.report.Untried++

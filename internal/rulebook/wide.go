@@ -40,15 +40,20 @@ func Wide(rule policy.Rule) string {
 		return "it allows every command"
 	case shell && connector == "":
 		return wideCommand(strings.TrimSpace(target))
-	case !hasTarget && connector == "" && slices.ContainsFunc(policy.BuiltinActs(), changing(name)):
-		return "it allows this on everything"
+	case !hasTarget && connector == "" && slices.ContainsFunc(slices.Concat(policy.BuiltinActs(), changers), changing(name)):
+		return "it allows this for every target"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
+	case hasTarget && connector == "" && name == policy.ActHTTPRequest && wideHost(requestHost(target)):
+		return "it allows requests to every host, or to all below a top-level domain"
 	case hasTarget && connector == "" && name == policy.ActConnect && wideHost(target):
 		return "it allows every host, or all below a top-level domain"
 	}
 	return ""
 }
+
+// changers are the built-in tools that change files and whose names are not acts.
+var changers = []string{"copy_file", "edit_file", "make_dir", "move_file"}
 
 // changing reports whether a pattern for tools names a built-in act that does more than
 // read.
@@ -61,6 +66,19 @@ func changing(pattern string) func(act string) bool {
 
 func wideTarget(target string) bool {
 	return strings.Trim(target, "*/.? {},") == "" || strings.Contains(target, "{**") || strings.Contains(target, ",**")
+}
+
+// requestHost is the host in the target of a request, [METHOD] scheme://host/path.
+func requestHost(target string) string {
+	_, address, ok := strings.Cut(target, " ")
+	if !ok {
+		address = target
+	}
+	if _, rest, ok := strings.Cut(address, "://"); ok {
+		address = rest
+	}
+	host, _, _ := strings.Cut(address, "/")
+	return host
 }
 
 // wideHost reports whether the target of a connection names no domain that somebody owns.

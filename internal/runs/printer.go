@@ -65,11 +65,14 @@ func (p Printer) Turn(worker.Turn) {}
 func (p Printer) Results(results []tool.Result) {
 	for _, r := range results {
 		p.Line("  %s %s: %s", mark(r.Err == nil), present.SafeLine(r.Tool), r.Outcome.State)
-		for _, l := range firstLines(briefResult(r.Text), 3) {
+		for _, l := range firstLines(briefResult(r.Text), maxResult) {
 			p.Prose("      ", "      ", l)
 		}
 	}
 }
+
+// maxResult is how many lines of a result are shown; the model gets all of it.
+const maxResult = 10
 
 func mark(good bool) string {
 	if good {
@@ -81,7 +84,7 @@ func mark(good bool) string {
 // firstLines returns the beginning of a text and says how much is missing.
 func firstLines(text string, n int) []string {
 	whole := present.View{Kind: present.KindText, Content: strings.TrimSpace(text)}
-	cut := whole.Cut(present.Limit{Lines: n, Chars: 400})
+	cut := whole.Cut(present.Limit{Lines: n, Chars: 1000})
 	lines := strings.Split(strings.TrimSuffix(cut.View.Content, "\n"), "\n")
 	if note := cut.Note(); note != "" {
 		lines = append(lines, note)
@@ -164,13 +167,13 @@ func InOrder(events []approval.Event, steps []worker.Step) []approval.Event {
 }
 
 // briefResult is what a tool gave the model, for a person: an object in JSON as its members
-// that say something, everything else as it is.
+// that say something, those with lines of text below the others; everything else as it is.
 func briefResult(text string) string {
 	d := json.NewDecoder(strings.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return text
 	}
-	var parts []string
+	var parts, below []string
 	for d.More() {
 		name, err := d.Token()
 		if err != nil {
@@ -180,14 +183,29 @@ func briefResult(text string) string {
 		if err := d.Decode(&value); err != nil {
 			return text
 		}
-		if v := briefValue(value); v != "" {
-			parts = append(parts, present.SafeLine(name.(string))+": "+v)
+		label := present.SafeLine(name.(string)) + ":"
+		if lines, ok := textLines(value); ok {
+			below = append(below, label, lines)
+		} else if v := briefValue(value); v != "" {
+			parts = append(parts, label+" "+v)
 		}
 	}
-	if _, err := d.Token(); err != nil || d.More() || len(parts) == 0 {
+	if _, err := d.Token(); err != nil || d.More() || len(parts)+len(below) == 0 {
 		return text
 	}
-	return strings.Join(parts, " · ")
+	if len(parts) > 0 {
+		below = append([]string{strings.Join(parts, " · ")}, below...)
+	}
+	return strings.Join(below, "\n")
+}
+
+// textLines returns a string of more than one line.
+func textLines(value json.RawMessage) (lines string, ok bool) {
+	if json.Unmarshal(value, &lines) != nil {
+		return "", false
+	}
+	lines = strings.TrimRight(lines, "\r\n")
+	return lines, strings.Contains(lines, "\n")
 }
 
 // briefValue is a value on one line; nothing for what is empty, zero or false.
@@ -202,7 +220,7 @@ func briefValue(value json.RawMessage) string {
 	}
 	var s string
 	if json.Unmarshal(value, &s) == nil {
-		return present.SafeLine(s)
+		return present.SafeLine(strings.TrimRight(s, "\r\n"))
 	}
 	switch b := bytes.TrimSpace(value); string(b) {
 	case "false", "null", "0", "{}":

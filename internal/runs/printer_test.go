@@ -50,7 +50,8 @@ func TestPrinted(t *testing.T) {
 func TestBriefResult(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"files":["a","b"],"truncated":false,"left_out":1,"note":""}`: "files: a, b · left_out: 1",
-		`{"content":"one\ntwo","more":{"x":1}}`:                        `content: one\ntwo · more: {"x":1}`,
+		`{"content":"one\ntwo\n","more":{"x":1}}`:                      "more: {\"x\":1}\ncontent:\none\ntwo",
+		`{"stdout":"one\n","exit_code":0}`:                             "stdout: one",
 		`{"truncated":false}`:                                          `{"truncated":false}`,
 		`{"a":1} and more`:                                             `{"a":1} and more`,
 		`{"a":`:                                                        `{"a":`,

@@ -95,7 +95,7 @@ type hearing struct {
 	task   *terminal.Task
 }
 
-func (h *hearing) wait() { h.task = h.status.Start("the model thinks") }
+func (h *hearing) wait() { h.task = h.status.Start("waiting for the model") }
 
 func (h *hearing) quiet() {
 	h.task.Done()

@@ -206,13 +206,14 @@ func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop conte
 	order := open.Order{
 		Use: open.Run, Mode: o.Mode, Session: of.id, Kind: of.kind, Kept: of.keeps, Programs: of.programs,
 		Steps: !of.keeps && (person || o.AskInbox), // what was refused is forgotten with this process
+		Agent: agentName(s),
 	}
 	d, err := Open(ctx, s, order, cmp.Or(o.AskTimeout, s.User.AskTimeout), func(d *Session) approval.Approver {
 		switch {
 		case of.keeps: // nobody is asked while the run lasts
 			return nil
 		case o.AskInbox:
-			return approval.Queue(d.Store)
+			return waitingFor{approval.Queue(d.Store), d.status, o.View.errors()}
 		case person:
 			return d.Terminal(stop)
 		}
@@ -233,6 +234,14 @@ func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop conte
 		fmt.Fprintln(w, "WARNING: approve-all: what would be asked runs without a question.")
 	}
 	return d, nil
+}
+
+// agentName is who asks in a run: the worker, or whoever calls a tool by hand.
+func agentName(s *setup.Setup) string {
+	if s.Worker != nil && s.Worker.Name != "" {
+		return s.Worker.Name
+	}
+	return "assent call"
 }
 
 // Warn prints what is accepted and should be written otherwise.
@@ -289,6 +298,6 @@ func (o *Options) openModel(ctx context.Context, s *setup.Setup, of *config.Work
 			BaseURL: p.BaseURL, KeyVariable: p.KeyVariable, MaxTokens: p.MaxTokens, Folder: choice.folder,
 		})
 	}
-	return nil, errors.New("it names no model; write model: into its file, give --model, or set model: in your " +
+	return nil, errors.New("no model is set; add model: to the worker's file, pass --model, or set model: in your " +
 		"config.yaml")
 }

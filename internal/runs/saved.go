@@ -131,7 +131,7 @@ func Load(run sessions.SavedRun) (Saved, error) {
 // later lets a run go on until it ends or waits for a person, and keeps it then. It is also
 // kept where it was interrupted, or where something failed that may work later.
 func (r *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
-	r.crew.Store = r
+	r.crew.Store, r.shown.run = r, r.id
 	err := r.do(ctx, do)
 	var paused *worker.PausedError
 	if errors.As(err, &paused) {
@@ -144,7 +144,7 @@ func (r *savedRun) later(ctx context.Context, w io.Writer, do doing) error {
 		return errors.Join(err, r.ended(ctx))
 	}
 	r.session.KeepSession = true
-	fmt.Fprintf(w, "The run is kept as it was before that. To go on: assent resume %s\n", r.id)
+	fmt.Fprintf(w, "The run is saved as it was before that. Continue it with: assent resume %s\n", r.id)
 	return err
 }
 
@@ -160,7 +160,7 @@ func over(err error) bool {
 
 // printPending lists what a run waits for.
 func printPending(w io.Writer, run string, pending []*approval.Request) {
-	fmt.Fprintf(w, "The run waits for:\n")
+	fmt.Fprintf(w, "The run is waiting for your answer to:\n")
 	for _, r := range pending {
 		fmt.Fprintf(w, "  %s  %s · %s", r.ID, present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary))
 		if len(r.Call.Workers) > 1 {
@@ -189,7 +189,7 @@ func Preview(ctx context.Context, s *store.Store, run sessions.SavedRun, holds *
 	all.Recall(saved.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
 	all.Gate = func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-		return tool.Guard(approval.Config{Session: run.Session, Policy: rules, Rules: s, Grants: s}, tools...)
+		return tool.Guard(approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules, Rules: s, Grants: s}, tools...)
 	}
 	all.Model = noModel
 	m, err := all.Open(holds.Configuration)

@@ -32,6 +32,7 @@ import (
 type Session struct {
 	*open.Base
 	approver approval.Approver
+	timeout  time.Duration // after which silence is a denial; 0 for never
 	ties     crew.Dependencies
 	status   *terminal.Status // nil where it cannot be drawn
 	shown    *Progress
@@ -48,7 +49,8 @@ func Open(ctx context.Context, s *setup.Setup, order open.Order, timeout time.Du
 	if err != nil {
 		return nil, err
 	}
-	d := &Session{Base: base, status: terminal.NewStatus(os.Stderr, nil), gates: map[string]*tool.Gate{}}
+	d := &Session{Base: base, status: terminal.NewStatus(os.Stderr, nil), timeout: timeout,
+		gates: map[string]*tool.Gate{}}
 	d.shown = NewProgress(d.Store, d.status)
 	if asks != nil {
 		d.approver = asks(d)
@@ -83,6 +85,14 @@ func (s *Session) Guard(chain []string, conf *policy.RuleSet, tools []tool.Tool)
 func (s *Session) GateConfig(conf *policy.RuleSet) approval.Config {
 	cfg := s.Gate(conf)
 	cfg.Approver, cfg.Recorder = s.approver, s.ties.Recorder(s.shown)
+	origin := cfg.Origin
+	cfg.Origin = func(ctx context.Context) approval.Origin {
+		o := origin(ctx)
+		if s.timeout > 0 {
+			o.Until = time.Now().Add(s.timeout)
+		}
+		return o
+	}
 	return cfg
 }
 
@@ -107,6 +117,37 @@ func (s *Session) Terminal(stop context.CancelCauseFunc) approval.Approver {
 	t := terminal.NewWith(cfg)
 	t.Use(s)
 	return approval.First(t, approval.Queue(s.Store))
+}
+
+// A waitingFor is an approver in another process; it says that the run waits, and for what.
+type waitingFor struct {
+	approval.BatchApprover
+	status *terminal.Status // may be nil
+	out    io.Writer
+}
+
+// Approve implements [approval.Approver].
+func (w waitingFor) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+	defer w.say(r).Done()
+	return w.BatchApprover.Approve(ctx, r)
+}
+
+// ApproveBatch implements [approval.BatchApprover].
+func (w waitingFor) ApproveBatch(ctx context.Context, b *approval.Batch) error {
+	defer w.say(b.Pending()...).Done()
+	return w.BatchApprover.ApproveBatch(ctx, b)
+}
+
+// say prints what the run waits for, and shows on the status line that it does.
+func (w waitingFor) say(pending ...*approval.Request) *terminal.Task {
+	w.status.Aside(func() {
+		for _, r := range pending {
+			fmt.Fprintf(w.out, "assent: waiting for the inbox: %s · %s\n", present.SafeLine(r.Call.Name()),
+				present.SafeLine(r.Summary))
+		}
+		fmt.Fprintln(w.out, "assent: to answer, run 'assent inbox' in another terminal.")
+	})
+	return w.status.Start("waiting for the inbox")
 }
 
 // PromptConfig is what every prompt at a terminal is made of.

@@ -2,6 +2,7 @@ package runs
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -20,11 +21,12 @@ type View struct {
 	events *json.Encoder
 	status func(error) int
 	before func() // is called before results are shown
+	run    string // the id of a run that can be resumed
 }
 
 // NewView returns a view on the two streams. Status is what the program ends with after an error.
-func NewView(out, errors io.Writer, asJSON bool, status func(error) int) *View {
-	v := &View{out: out, say: NewPrinter(errors), status: status, before: func() {}}
+func NewView(out, errOut io.Writer, asJSON bool, status func(error) int) *View {
+	v := &View{out: out, say: NewPrinter(errOut), status: status, before: func() {}}
 	if asJSON {
 		v.events = json.NewEncoder(out)
 		v.events.SetEscapeHTML(false)
@@ -39,6 +41,7 @@ func (v *View) errors() io.Writer { return v.say.out }
 type runEvent struct {
 	Event     string          `json:"event"` // start, text, call, result or end
 	Session   string          `json:"session,omitempty"`
+	Run       string          `json:"run,omitempty"` // of a run that can be resumed
 	Workers   []string        `json:"workers,omitempty"`
 	Text      string          `json:"text,omitempty"`
 	ID        string          `json:"id,omitempty"`
@@ -49,6 +52,15 @@ type runEvent struct {
 	Status    *int            `json:"status,omitempty"`
 	Error     string          `json:"error,omitempty"`
 	Usage     *worker.Usage   `json:"usage,omitempty"`
+	Pending   []waitingCall   `json:"pending,omitempty"` // what the run waits for
+}
+
+// A waitingCall is a call that a run waits for an answer to.
+type waitingCall struct {
+	Request string   `json:"request"`
+	Tool    string   `json:"tool"`
+	Summary string   `json:"summary"`
+	Workers []string `json:"workers,omitempty"`
 }
 
 func (v *View) event(e runEvent) {
@@ -59,15 +71,20 @@ func (v *View) event(e runEvent) {
 }
 
 func (v *View) begin(m *crew.Member, d *Session) {
-	v.event(runEvent{Event: "start", Session: d.Session, Workers: m.Chain})
+	v.event(runEvent{Event: "start", Session: d.Session, Run: v.run, Workers: m.Chain})
 }
 
 // end says how the run ended, with the status that the program ends with.
 func (v *View) end(used worker.Usage, err error) {
 	status := v.status(err)
-	e := runEvent{Event: "end", Status: &status, Usage: &used}
+	e := runEvent{Event: "end", Run: v.run, Status: &status, Usage: &used}
 	if err != nil {
 		e.Error = err.Error()
+	}
+	if paused := (*worker.PausedError)(nil); errors.As(err, &paused) {
+		for _, r := range paused.Pending {
+			e.Pending = append(e.Pending, waitingCall{r.ID, r.Call.Name(), r.Summary, r.Call.Workers})
+		}
 	}
 	v.event(e)
 }
@@ -109,7 +126,7 @@ func (v *workerView) Text(piece string) {
 // Again implements [worker.Listener].
 func (v *workerView) Again(after time.Duration, why error) {
 	v.endLine()
-	v.say.Line("assent: the answer broke off and begins anew in %v: %v", after, why)
+	v.say.Line("assent: the model's answer was cut off; trying again in %v: %v", after, why)
 }
 
 func (v *workerView) endLine() {

@@ -4,6 +4,7 @@ package screen
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -20,12 +21,28 @@ type Screen struct {
 	Keyboards int             // keyboard modes that were put on the stack and not taken off
 
 	columns, height int
-	rows            [][]string // every row there ever was; the last height of them are visible
-	x, y            int        // y counts from the first row there ever was
-	top             int        // the first visible row
+	rows            [][]Cell // every row there ever was; the last height of them are visible
+	x, y            int      // y counts from the first row there ever was
+	top             int      // the first visible row
 	last            rune
+	style           Style  // of what is written next
 	rest            string // the begin of a sequence
+	main            *page  // what is shown again when the other screen is left; nil while it is not used
 }
+
+// A page is what a screen shows, and where the cursor is.
+type page struct {
+	rows      [][]Cell
+	x, y, top int
+}
+
+// A Cell is a character and how it is shown. The second half of a wide one is empty.
+type Cell struct {
+	Text  string
+	Style Style
+}
+
+var blank = Cell{Text: " "}
 
 // New returns an empty screen.
 func New(columns, height int) *Screen {
@@ -85,7 +102,7 @@ func (s *Screen) put(r rune) {
 	width := ansi.StringWidth(string(r))
 	if width == 0 {
 		if s.x > 0 {
-			s.row(s.y)[s.x-1] += string(r) // a mark on the character before
+			s.row(s.y)[s.x-1].Text += string(r) // a mark on the character before
 		}
 		return
 	}
@@ -94,19 +111,19 @@ func (s *Screen) put(r rune) {
 		s.down()
 	}
 	row := s.row(s.y)
-	row[s.x] = string(r)
+	row[s.x] = Cell{string(r), s.style}
 	for i := 1; i < width; i++ {
-		row[s.x+i] = ""
+		row[s.x+i] = Cell{Style: s.style}
 	}
 	s.x, s.last = s.x+width, r
 }
 
-func (s *Screen) row(y int) []string {
+func (s *Screen) row(y int) []Cell {
 	for len(s.rows) <= y {
 		s.rows = append(s.rows, nil)
 	}
 	for len(s.rows[y]) < s.columns {
-		s.rows[y] = append(s.rows[y], " ")
+		s.rows[y] = append(s.rows[y], blank)
 	}
 	return s.rows[y]
 }
@@ -137,10 +154,25 @@ func (s *Screen) private(params, final string) {
 	switch {
 	case params[0] == '?' && (final == "h" || final == "l"):
 		s.Modes[params[1:]] = final == "h"
+		if params == "?1049" {
+			s.other(final == "h")
+		}
 	case params[0] == '>' && final == "u":
 		s.Keyboards++
 	case params[0] == '<' && final == "u":
 		s.Keyboards--
+	}
+}
+
+// other changes to the other screen, which is empty, or back to what was there before.
+func (s *Screen) other(on bool) {
+	switch {
+	case on && s.main == nil:
+		s.main = &page{s.rows, s.x, s.y, s.top}
+		s.rows, s.x, s.y, s.top = nil, 0, 0, 0
+	case !on && s.main != nil:
+		s.rows, s.x, s.y, s.top = s.main.rows, s.main.x, s.main.y, s.main.top
+		s.main = nil
 	}
 }
 
@@ -186,7 +218,7 @@ func (s *Screen) control(params, final string) {
 		s.eraseScreen(arg(0, 0))
 	case "X":
 		for i := s.x; i < min(s.x+n, s.columns); i++ {
-			s.row(s.y)[i] = " "
+			s.row(s.y)[i] = blank
 		}
 	case "P":
 		row := s.row(s.y)
@@ -196,6 +228,8 @@ func (s *Screen) control(params, final string) {
 		for range n {
 			s.put(s.last)
 		}
+	case "m":
+		s.style.apply(params)
 	case "L", "M":
 		s.shift(final == "L", n)
 	}
@@ -206,7 +240,7 @@ func (s *Screen) shift(in bool, n int) {
 	for range n {
 		s.row(s.y)
 		if in {
-			s.rows = append(s.rows[:s.y], append([][]string{nil}, s.rows[s.y:]...)...)
+			s.rows = append(s.rows[:s.y], append([][]Cell{nil}, s.rows[s.y:]...)...)
 		} else {
 			s.rows = append(s.rows[:s.y], s.rows[s.y+1:]...)
 		}
@@ -217,7 +251,7 @@ func (s *Screen) eraseLine(how int) {
 	row := s.row(s.y)
 	for i := range row {
 		if how == 2 || how == 0 && i >= s.x || how == 1 && i <= s.x {
-			row[i] = " "
+			row[i] = blank
 		}
 	}
 }
@@ -235,7 +269,7 @@ func (s *Screen) eraseScreen(how int) {
 func (s *Screen) String() string {
 	var b strings.Builder
 	for _, row := range s.rows {
-		b.WriteString(strings.TrimRight(strings.Join(row, ""), " ") + "\n")
+		b.WriteString(strings.TrimRight(text(row), " ") + "\n")
 	}
 	return b.String()
 }
@@ -246,10 +280,27 @@ func (s *Screen) String() string {
 func (s *Screen) Flat() string {
 	var b strings.Builder
 	for _, row := range s.rows {
-		b.WriteString(strings.Join(row, ""))
-		if len(row) < s.columns || strings.Contains(" │┐┤┘", row[len(row)-1]) {
+		b.WriteString(text(row))
+		if len(row) < s.columns || strings.Contains(" │┐┤┘", row[len(row)-1].Text) {
 			b.WriteByte(' ')
 		}
 	}
 	return strings.Join(strings.Fields(strings.NewReplacer("│", " ", "↳", " ").Replace(b.String())), " ")
+}
+
+// Visible are the rows that can be seen, each as wide as the screen.
+func (s *Screen) Visible() [][]Cell {
+	out := make([][]Cell, s.height)
+	for i := range out {
+		out[i] = slices.Clone(s.row(s.top + i))
+	}
+	return out
+}
+
+func text(row []Cell) string {
+	var b strings.Builder
+	for _, c := range row {
+		b.WriteString(c.Text)
+	}
+	return b.String()
 }

@@ -38,3 +38,31 @@ func TestScrollingKeepsWhatWasAbove(t *testing.T) {
 		t.Errorf("screen %q", got)
 	}
 }
+
+func TestStyles(t *testing.T) {
+	s := screen.New(20, 2)
+	s.Draw("\x1b[1;32ma\x1b[39mb\x1b[38;5;196;48;2;1;2;3mc\x1b[md\x1b[7me\x1b[0m")
+	want := []screen.Style{
+		{Bold: true, Foreground: "2"}, {Bold: true}, {Bold: true, Foreground: "196", Background: "#010203"}, {}, {Reverse: true}, {},
+	}
+	for i, cell := range s.Visible()[0][:len(want)] {
+		if cell.Style != want[i] {
+			t.Errorf("cell %d %q: %+v, want %+v", i, cell.Text, cell.Style, want[i])
+		}
+	}
+	if rows := s.Visible(); len(rows) != 2 || len(rows[1]) != 20 {
+		t.Errorf("%d rows are visible, the second with %d cells", len(rows), len(rows[1]))
+	}
+}
+
+func TestTheOtherScreen(t *testing.T) {
+	s := screen.New(10, 3)
+	s.Draw("one\r\ntwo\x1b[?1049h\x1b[Hother")
+	if got := s.String(); got != "other\n" {
+		t.Errorf("the other screen: %q", got)
+	}
+	s.Draw("\x1b[?1049l!")
+	if got := s.String(); got != "one\ntwo!\n" || !s.Clean() {
+		t.Errorf("back: %q", got)
+	}
+}

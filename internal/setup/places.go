@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/assent-dev/assent/internal/config"
 )
@@ -20,7 +21,7 @@ type Places struct {
 	// OtherState is assent's own state folder where State is another that was named: runs
 	// without that name trust what is kept there. Empty if they are the same.
 	OtherState string
-	// Programs are the files of assent itself.
+	// Programs are the files of assent itself; some may not be there.
 	Programs []string
 }
 
@@ -41,14 +42,28 @@ func Here(state string) (p Places, err error) {
 	if err != nil {
 		return p, fmt.Errorf("finding this program: %w", err)
 	}
-	p.Programs = []string{program}
-	for _, name := range []string{"assent", "assent-hook", "assent-shell"} {
-		beside := filepath.Join(filepath.Dir(program), name)
-		if _, err := os.Lstat(beside); err == nil && beside != program {
-			p.Programs = append(p.Programs, beside)
+	p.Programs = programs(program)
+	return p, nil
+}
+
+// ownPrograms are the names of assent's programs, which look for each other in their folder.
+var ownPrograms = []string{"assent", "assent-hook", "assent-shell"}
+
+// IsOwn reports whether a file has the name of a program of assent. Any other program that does
+// assent's work is its own helper: what lies beside it may be anybody's.
+func IsOwn(program string) bool { return slices.Contains(ownPrograms, filepath.Base(program)) }
+
+// programs are the files of assent, given the one that runs. One that is looked for beside it and is
+// not there is among them: whoever could make it would be started the next time, outside the sandbox.
+func programs(running string) []string {
+	out := []string{running}
+	for _, name := range ownPrograms {
+		beside := filepath.Join(filepath.Dir(running), name)
+		if _, err := os.Lstat(beside); beside != running && (err == nil || IsOwn(running)) {
+			out = append(out, beside)
 		}
 	}
-	return p, nil
+	return out
 }
 
 // User reads the user's own config.yaml; an empty one if there is none.

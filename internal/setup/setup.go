@@ -1,7 +1,9 @@
 package setup
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -27,8 +29,9 @@ type Order struct {
 	Worker string
 	// Set are values that the command line puts in place of those of the worker or File.
 	Set []string
-	// Default says that something holds where no file speaks: see [Default] and [Quiet].
-	Default bool
+	// Default says that something holds where no file speaks: see [Default] and [Quiet]. Careful says
+	// that it is the first, whatever the user chose for other agents.
+	Default, Careful bool
 	// Raw says that commands run where nothing holds them: another agent runs them by itself.
 	Raw bool
 	// NoSandbox says why no sandbox holds what runs here; empty if one does. It is asked only
@@ -71,6 +74,9 @@ type Setup struct {
 	*config.Configuration
 	Places Places
 	Dir    string
+	// Scope is the folder of the project that the calls belong to: of the rules that people keep,
+	// those for it hold here, and those for everywhere.
+	Scope string
 	// Person is the user's own config, whatever the operator named: how this person wants
 	// to be asked and told, and what is kept.
 	Person *config.User
@@ -104,6 +110,9 @@ func Resolve(ctx context.Context, o Order) (*Setup, error) {
 		return nil, err
 	}
 	var err error
+	if s.Scope, err = s.scope(); err != nil {
+		return nil, err
+	}
 	if o.Default {
 		lowest, err := s.lowest(ctx, o)
 		if err != nil {
@@ -115,11 +124,48 @@ func Resolve(ctx context.Context, o Order) (*Setup, error) {
 	return s, err
 }
 
+// scope is the folder of the policy that holds here, else of the project that the calls come from.
+// A worker belongs to the project that its file lies in.
+func (s *Setup) scope() (string, error) {
+	switch {
+	case s.File == nil:
+		return ProjectOf(s.Dir)
+	case s.File.Kind == config.WorkerFile:
+		return ProjectOf(config.WorkerProject(s.File.Folder))
+	}
+	return resolved(s.File.Folder)
+}
+
+// ProjectOf is the project that a folder belongs to: the folder of the policy that is found
+// there, else the top of the repository, else the folder itself; resolved.
+func ProjectOf(dir string) (string, error) {
+	policy, err := config.FindProject(dir)
+	switch {
+	case err != nil:
+		return "", err
+	case policy != "":
+		return resolved(filepath.Dir(filepath.Dir(policy)))
+	}
+	if dir, err = resolved(dir); err != nil {
+		return "", err
+	}
+	return cmp.Or(config.RepositoryTop(dir), dir), nil
+}
+
+// resolved is a folder as rules name it.
+func resolved(dir string) (string, error) {
+	dir, err := realpath.Resolve(dir)
+	if err != nil {
+		return "", fmt.Errorf("finding the project folder: %w", err)
+	}
+	return realpath.Case(dir), nil
+}
+
 // lowest is what holds where no file speaks: the careful default, or the quiet policy if the user
 // chose it, the project has no policy of its own, not even one that is not trusted, and a sandbox
 // works.
 func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
-	if s.Person.Hook.Policy != config.HookQuiet || s.File != nil {
+	if o.Careful || s.Person.Hook.Policy != config.HookQuiet || s.File != nil {
 		return defaultTier(o.Dir, s.saysShell()), nil
 	}
 	noSandbox := o.NoSandbox

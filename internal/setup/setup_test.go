@@ -292,3 +292,24 @@ func TestWhatIsWrongRefuses(t *testing.T) {
 		t.Error("an administrator's file that others can write is used")
 	}
 }
+
+// What assent starts from its own folder is protected before it is there; another program starts
+// nothing from its folder.
+func TestProgramsBesideAreOwnBeforeTheyAreThere(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"assent", "assent-hook"} {
+		got := programs(filepath.Join(dir, name))
+		for _, want := range ownPrograms {
+			if !slices.Contains(got, filepath.Join(dir, want)) {
+				t.Errorf("%s: %s is not among %q", name, want, got)
+			}
+		}
+		if p := (Places{Programs: got}).Program(); p != filepath.Join(dir, name) {
+			t.Errorf("%s: sandboxes are tried by %s, which is not there", name, p)
+		}
+	}
+	other := filepath.Join(dir, "embedder")
+	if got := programs(other); len(got) != 1 || got[0] != other {
+		t.Errorf("another program: %q", got)
+	}
+}

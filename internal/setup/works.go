@@ -40,7 +40,7 @@ func (p Places) machineKey() string {
 // Program is the file of assent itself, which tries sandboxes: beside this program, or this one.
 func (p Places) Program() string {
 	for _, program := range p.Programs {
-		if filepath.Base(program) == "assent" {
+		if _, err := os.Stat(program); err == nil && filepath.Base(program) == "assent" {
 			return program
 		}
 	}

@@ -420,7 +420,7 @@ func TestProtectedIsLeftAlone(t *testing.T) {
 	must(t, err)
 	defer set.Close()
 	l.set = set
-	if left := l.undo(kept.ID); len(left) != 1 || !strings.Contains(left[0], "doc/d.md: it cannot be put back: ") {
+	if left := l.undo(kept.ID); len(left) != 1 || !strings.Contains(left[0], "doc/d.md: it cannot be restored: ") {
 		t.Errorf("%q", left)
 	}
 	l.sh(`test "$(cat src/a.go)" = a && test "$(cat doc/d.md)" = changed`)

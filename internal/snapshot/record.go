@@ -23,7 +23,7 @@ import (
 )
 
 // ErrNoRecord says that nothing is kept under an id; match with [errors.Is].
-var ErrNoRecord = errors.New("nothing is kept for undo under this id")
+var ErrNoRecord = errors.New("there is nothing to undo with this ID")
 
 // A Record is what one command changed.
 type Record struct {

@@ -25,7 +25,7 @@ import (
 )
 
 // ErrAsBefore says that there is nothing to undo: everything is as it was.
-var ErrAsBefore = errors.New("everything is as it was before the command already")
+var ErrAsBefore = errors.New("everything is already as it was before the command")
 
 // A Plan is a command about to be undone. Show its steps, then apply it.
 type Plan struct {
@@ -158,11 +158,15 @@ func (f found) same(t Then, r *Record, top, rel string) bool {
 }
 
 // refused says why no tool could do what undoing the change does: the file is protected, in
-// no root by now, or read-only.
+// no root by now, or read-only. What undoing a creation deletes was written, and what undoing a
+// deletion writes was deleted: a root that denies one of the two does not forbid it.
 func (p *Plan) refused(c Change) string {
-	access := roots.AccessWrite
-	if c.Was.Kind == none {
-		access = roots.AccessDelete
+	blocked := func(act func(roots.Access) policy.Act) string {
+		write, remove := act(roots.AccessWrite), act(roots.AccessDelete)
+		if write.Verdict == policy.VerdictBlock && remove.Verdict == policy.VerdictBlock {
+			return "it cannot be restored: " + write.Why
+		}
+		return ""
 	}
 	abs := filepath.Join(p.top(c), string(c.Path))
 	dir := filepath.Dir(abs)
@@ -177,16 +181,14 @@ func (p *Plan) refused(c Change) string {
 		return "" // a link is in the way, which undoing removes first; it is asked again then
 	case !inside:
 		return "it is in no root of the policy any more"
-	case place.FolderAct(access).Verdict == policy.VerdictBlock:
-		return "it cannot be put back: " + place.FolderAct(access).Why
+	}
+	if why := blocked(place.FolderAct); why != "" {
+		return why
 	}
 	if place, inside, err = p.set.ResolveHost(abs); err != nil || !inside || place.Key() != abs {
 		return "" // it is a link now
 	}
-	if act := place.Act(access); act.Verdict == policy.VerdictBlock {
-		return "it cannot be put back: " + act.Why
-	}
-	return ""
+	return blocked(place.Act)
 }
 
 // Apply puts everything back as it was, as far as it still is what was planned for. The error

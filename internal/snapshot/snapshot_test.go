@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/tool/roots"
 	"github.com/assent-dev/assent/tool/shell"
 )
 
@@ -56,6 +58,24 @@ func TestUndoneAsItWas(t *testing.T) {
 				l.back(c)
 			}
 		})
+	}
+}
+
+// A root that denies deleting does not keep what a command created, and one that denies writing does not keep a file
+// deleted: undo is the person's own command.
+func TestUndoneWhereTheRootDeniesOneAccess(t *testing.T) {
+	for _, denied := range []roots.Access{roots.AccessDelete, roots.AccessWrite} {
+		l := newRepo(t)
+		kept := l.run("mkdir new && echo new > new/file && rm src/a.go")
+		set, err := roots.New(roots.Options{}, roots.Root{Name: "proj", Host: l.dir, Mode: roots.ModeReadWrite,
+			Approval: map[roots.Access]policy.Verdict{denied: policy.VerdictBlock}})
+		must(t, err)
+		defer set.Close()
+		l.set = set
+		if left := l.undo(kept.ID); len(left) > 0 {
+			t.Errorf("left alone: %q", left)
+		}
+		l.sh("test ! -e new && test -e src/a.go")
 	}
 }
 

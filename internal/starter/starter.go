@@ -46,7 +46,7 @@ func Write(name, to string) error {
 	}
 	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already; it was left alone", to)
+		return fmt.Errorf("%s exists already; nothing was changed", to)
 	}
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package toolbox_test
 
 import (
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -34,6 +35,30 @@ shell: {default: {approval: allow}, judge: running}
 		if _, err := os.Lstat(w.top + "/proj/M"); err == nil {
 			t.Errorf("%q made M", text)
 		}
+	}
+}
+
+// A secret that git may print is asked about once, with the command, and not again as git starts.
+func TestATrackedSecretIsAskedOnce(t *testing.T) {
+	w := newWorld(t, `
+sandbox: {paths: {.: {root: TOP/proj, mode: rw, approval: allow}}}
+shell: {presets: [readonly]}
+`)
+	w.write("proj/.env", "KEY=1\n")
+	for _, args := range [][]string{{"init", "-q"}, {"add", "-f", ".env"}, {"-c", "user.name=a", "-c", "user.email=b", "commit", "-qm", "x"}} {
+		c := exec.Command("git", args...)
+		c.Dir = w.top + "/proj"
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
+	}
+	person := approvaltest.Script(approvaltest.Yes, approvaltest.No)
+	r := w.call(policy.ModeAsk, person, "shell", map[string]any{"command": "git show HEAD"})
+	if got, ok := r.Value.(shell.Result); !ok || !strings.Contains(got.Stdout, "+KEY=1") || len(person.Asked()) != 1 {
+		t.Errorf("%+v %s, %d questions", r.Value, r.Text, len(person.Asked()))
+	}
+	if r := w.call(policy.ModeStrict, nil, "shell", map[string]any{"command": "git log -p"}); r.Value != nil {
+		t.Errorf("printed without a question: %+v", r.Value)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 func (b *Box) narrow(caller *Box, opts Options) error {
 	conf := *caller.Policy
 	conf.Shell.Cwd = b.Policy.Shell.Cwd
+	conf.HasShell = conf.HasShell && b.commands != nil // else there is nothing to narrow, and maybe no folder for it
 	// What the caller would ask is asked before: later only the worker's own tool knows what
 	// was answered with the command.
 	conf.Shell.Running = false
@@ -25,7 +26,7 @@ func (b *Box) narrow(caller *Box, opts Options) error {
 	opts.Undo, opts.Looking = nil, true
 	mine, err := b.make(&conf, opts)
 	if err != nil {
-		return fmt.Errorf("what the caller may do cannot be told: %w", err)
+		return fmt.Errorf("reading what the caller may do: %w", err)
 	}
 	configured, _, err := tool.Configure(conf.Tools, mine...)
 	if err != nil {

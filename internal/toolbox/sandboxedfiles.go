@@ -87,7 +87,7 @@ func readOnly(p sandbox.Profile) sandbox.Profile {
 
 // Close gives back the roots, and ends what serves the file tools and what commands left running.
 func (b *Box) Close() error {
-	if b.staying != nil {
+	if b.commands != nil {
 		b.staying.end()
 		b.commands.Wait()
 	}

@@ -59,6 +59,9 @@ func (f Found) Hide(p sandbox.Profile) sandbox.Profile {
 // rules deny and, if they are wanted, for secrets.
 func Search(set *roots.Set, rules []policy.Rule, secrets bool, besides ...string) (Found, error) {
 	rules = slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return r.Effect == policy.EffectAllow })
+	for i := range rules {
+		rules[i].Project = "" // they are those that hold here
+	}
 	compiled, err := policy.CompileRules(rules)
 	if err != nil {
 		return Found{}, err
@@ -116,13 +119,14 @@ func aboutFiles(r policy.Rule, names ...string) bool {
 	if r.Effect != policy.EffectDeny {
 		return false
 	}
+	r.Project = ""
 	alone, err := policy.CompileRules([]policy.Rule{r})
 	if err != nil {
 		return true
 	}
 	return slices.ContainsFunc(names, func(name string) bool {
 		act := policy.Act{Name: name, Target: policy.UnknownTarget(policy.KindPath)}
-		meets, _ := policy.Policy{Fixed: alone}.Denies("", act, time.Now())
+		meets, _ := policy.Policy{Fixed: alone}.Denies(policy.Call{}, act, time.Now())
 		return meets != policy.MatchNo
 	})
 }
@@ -148,7 +152,7 @@ var errUnfinished = errors.New("not every file that a rule denies is hidden from
 func (s *search) visit(path string, d fs.DirEntry, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), err == nil && closed(path, d):
-		s.hide(path, "what is in it cannot be told")
+		s.hide(path, "its content is unknown before it runs")
 		return fs.SkipDir // a command could open it: its owner changes its mode
 	case errors.Is(err, fs.ErrNotExist):
 		return nil // it went away
@@ -232,7 +236,7 @@ func (s *search) denied(act policy.Act) (source string, denied bool) {
 	if !s.denies {
 		return "", false
 	}
-	meets, rule := policy.Policy{Fixed: s.rules}.Denies("", act, s.now)
+	meets, rule := policy.Policy{Fixed: s.rules}.Denies(policy.Call{}, act, s.now)
 	if meets != policy.MatchYes {
 		return "", false
 	}

@@ -97,6 +97,7 @@ type Box struct {
 	staying  *background
 	parent   *Box
 	programs map[string]program // of the custom tools, by their names
+	partial  bool               // the caller does not reach all roots of the policy
 }
 
 // Open makes the tools. The policy was read from a file that is among those
@@ -134,6 +135,7 @@ func (b *Box) openRoots(opts Options) (err error) {
 		alone, err := b.parent.Roots.Narrow(options, r)
 		if err != nil {
 			b.Warnings = append(b.Warnings, r.Source+": left out, as the caller does not reach it: "+err.Error())
+			b.partial = true
 			continue
 		}
 		if err := alone.Close(); err != nil {
@@ -175,10 +177,14 @@ func (b *Box) make(conf *config.Policy, opts Options) ([]tool.Tool, error) {
 	all := files.Tools(b.Roots, options)
 	if conf.HasShell {
 		sh, err := b.shell(conf, opts)
-		if err != nil {
+		switch {
+		case err != nil && b.partial:
+			b.warn("the shell is left out, as the caller does not reach its folder: %v", err)
+		case err != nil:
 			return nil, err
+		default:
+			all = append(all, sh)
 		}
-		all = append(all, sh)
 		if conf == b.Policy {
 			b.commands = sh
 		}

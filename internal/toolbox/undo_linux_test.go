@@ -1,6 +1,7 @@
 package toolbox_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"regexp"
@@ -39,6 +40,19 @@ type canceller context.CancelFunc
 func (c canceller) Write(p []byte) (int, error) {
 	c()
 	return len(p), nil
+}
+
+// Who watches a command is told its last line, whole, so that it can be shown while the command runs.
+func TestWhatACommandPrintsIsToldInLines(t *testing.T) {
+	w := newWorld(t, runningPolicy)
+	g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: yes(""), Recorder: w, Session: "s", Policy: w.box.Policy.Rules}, w.box.Tools...)
+	must(t, err)
+	defer g.Close()
+	var seen bytes.Buffer
+	tool.Call(tool.WithProgress(t.Context(), &seen), g, policy.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"echo one; /bin/echo two"}`)})
+	if got := seen.String(); !strings.HasSuffix("\n"+got, "\ntwo\n") {
+		t.Errorf("told %q", got)
+	}
 }
 
 func (w *world) content(name string) string {
@@ -88,6 +102,10 @@ func TestCommandsAreUndone(t *testing.T) {
 	r := tool.Call(ctx, g, policy.Call{ID: "1", Tool: "shell", Arguments: []byte(`{"command":"sh ./script.sh; echo done; sleep 100"}`)})
 	if w.content("d/e") == "none" {
 		t.Fatalf("it did not run: %+v %s", r.Value, r.Text)
+	}
+	if r.Stage != approval.StageCancelled || !strings.Contains(r.Text, "[CANCELLED] shell was stopped before it finished") ||
+		!strings.Contains(r.Text, "undo id of what it changed: ") {
+		t.Errorf("a cancelled command is %s: %s", r.Stage, r.Text)
 	}
 	s := &snapshot.Store{Dir: w.top + "/state/undo"}
 	records, err := s.List(t.Context())

@@ -56,7 +56,7 @@ func Ask(ctx context.Context, store Store, out io.Writer, f *config.File, by str
 		return err
 	}
 	if state == Trusted {
-		fmt.Fprintf(out, "%s is trusted as it is.\n", printable(bundle.Path))
+		fmt.Fprintf(out, "%s is trusted.\n", printable(bundle.Path))
 		return nil
 	}
 	if err := confirm(func() { show(out, f, bundle, changes) }); err != nil {
@@ -65,7 +65,7 @@ func Ask(ctx context.Context, store Store, out io.Writer, f *config.File, by str
 	if err := store.Put(ctx, Record{Path: bundle.Path, Parts: bundle.Parts, At: time.Now(), By: by}); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s is trusted as it is now.\n", printable(bundle.Path))
+	fmt.Fprintf(out, "%s is now trusted.\n", printable(bundle.Path))
 	return nil
 }
 

@@ -142,7 +142,7 @@ func (f Folder) Undo(ctx context.Context, id string, dryRun bool) error {
 	if err := r.Apply(ctx); err != nil {
 		return err
 	}
-	fmt.Fprintln(f.Out, "It is as it was.")
+	fmt.Fprintln(f.Out, "Restored.")
 	return undo.Drop(ctx, id)
 }
 
@@ -199,10 +199,10 @@ func (f Folder) undoCommand(ctx context.Context, r snapshot.Record, err error, d
 		return err
 	}
 	if len(p.Kept) > 0 {
-		return fmt.Errorf("%d of %d changes were left alone, as listed; the rest is as it was",
+		return fmt.Errorf("%d of %d changes were left alone, as listed; the others were restored",
 			len(p.Kept), len(p.Kept)+len(p.Steps))
 	}
-	fmt.Fprintln(out, "It is as it was.")
+	fmt.Fprintln(out, "Restored.")
 	return store.Drop(ctx, r.ID)
 }
 

@@ -95,7 +95,7 @@ func (r *Runner) check(c sandbox.Command) error {
 		return errors.New("there is no command to run")
 	}
 	if info, err := os.Stat(c.Dir); err != nil || !info.IsDir() || !filepath.IsAbs(c.Dir) {
-		return fmt.Errorf("the working directory %q is no folder", c.Dir)
+		return fmt.Errorf("the working directory %q is not a folder", c.Dir)
 	}
 	if by, hidden := c.Profile.Hidden(c.Dir); hidden {
 		return fmt.Errorf("no command can run in %s, which is hidden from commands (%s); choose another folder, "+

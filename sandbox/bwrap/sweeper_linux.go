@@ -19,7 +19,7 @@ import (
 
 // A sweeper cleans up when the program that runs commands is killed: a second process,
 // which does nothing until the first one is gone. Then it ends what was just being set up
-// (bubblewrap that loses its parent early leaves a child that waits for ever) and removes
+// (bubblewrap that loses its parent early leaves a child that waits forever) and removes
 // the placeholders, of which it was told before they were made.
 type sweeper struct {
 	argv []string // how to start the process whose Main is Sweep

@@ -46,7 +46,7 @@ func (l *setup) verify(pid int) error {
 	defer root.Close()
 	for _, s := range l.standing {
 		if err := s.check(root); err != nil {
-			return fmt.Errorf("the sandbox does not stand as planned: %s %w; "+
+			return fmt.Errorf("the sandbox is not as planned: %s %w; "+
 				"another program may be changing the folder, so try again", s.layer.Path, err)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 var spawner = sync.OnceValue(func() chan<- func() {
 	work := make(chan func())
 	go func() {
-		runtime.LockOSThread() // for ever
+		runtime.LockOSThread() // forever
 		for f := range work {
 			f()
 		}

@@ -85,7 +85,7 @@ func Enter(args []string) (wait func() error, err error) {
 	return func() error {
 		var start [1]byte
 		if n, err := unix.Read(GateFD, start[:]); n != 1 {
-			return errors.Join(errors.New("the sandbox does not stand"), err)
+			return errors.Join(errors.New("the sandbox is not in place"), err)
 		}
 		return errors.Join(unix.Close(GateFD), unix.Close(LifeFD))
 	}, nil

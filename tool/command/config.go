@@ -99,7 +99,7 @@ func (c Config) compile() (templates, error) {
 	}
 	for _, name := range c.Env {
 		if !runner.MayPass(name) {
-			fault("env: %q may not be passed to programs; it is no name, or makes programs run other code", name)
+			fault("env: %q may not be passed to programs; it is not a name, or it makes programs run other code", name)
 		}
 	}
 	compiled, more := c.templates()

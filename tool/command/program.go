@@ -86,18 +86,18 @@ func lookUp(name, dir, path string) (string, error) {
 			return file, nil
 		}
 	}
-	return "", fmt.Errorf("there is no program %s in PATH; install it, or write its path", name)
+	return "", fmt.Errorf("program %s was not found in PATH; install it, or write its path", name)
 }
 
 func executable(file string) error {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no program %s", file)
+		return fmt.Errorf("program %s was not found", file)
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no program", file)
+		return fmt.Errorf("%s is not an executable program", file)
 	case info.Mode()&0o111 == 0:
 		return fmt.Errorf("%s is not executable; chmod +x makes it so", file)
 	}

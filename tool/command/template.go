@@ -132,7 +132,7 @@ func (t *Tool) view(args json.RawMessage, all map[string]any) (present.View, err
 	v := present.View{Kind: kinds[t.cfg.View.Type], Content: content, Language: t.cfg.View.Language}
 	if v.Kind == present.KindDiff {
 		if _, err := present.ParseDiff(content); err != nil {
-			return present.View{}, fmt.Errorf("the template view.content makes no diff of these arguments: %w", err)
+			return present.View{}, fmt.Errorf("the template view.content does not produce a diff from these arguments: %w", err)
 		}
 	}
 	var given map[string]json.RawMessage

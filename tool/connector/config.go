@@ -144,12 +144,12 @@ func (c Config) Check() error {
 	}
 	for name := range c.Env {
 		if !runner.MayPass(name) {
-			fault("env: %q may not be set; it is no name, or makes programs run other code", name)
+			fault("env: %q may not be set; it is not a name, or it makes programs run other code", name)
 		}
 	}
 	for _, name := range c.Pass {
 		if !runner.MayPass(name) {
-			fault("the variable %q may not be passed on; it is no name, or makes programs run other code", name)
+			fault("the variable %q may not be passed on; it is not a name, or it makes programs run other code", name)
 		}
 	}
 	if err := errors.Join(faults...); err != nil {

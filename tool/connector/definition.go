@@ -72,7 +72,7 @@ func (d definition) lines(launch string) string {
 	fmt.Fprintf(&b, "launched as: %s\n", launch)
 	fmt.Fprintf(&b, "name: %s\n", d.tool.Name)
 	if d.tool.Title != "" {
-		fmt.Fprintf(&b, "title: %s\n", d.tool.Title)
+		fmt.Fprintf(&b, "title: %s\n", strings.ReplaceAll(d.tool.Title, "\n", "\n  "))
 	}
 	fmt.Fprintf(&b, "description:\n")
 	for line := range strings.Lines(d.tool.Description) {

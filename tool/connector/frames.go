@@ -27,6 +27,8 @@ type Frames struct {
 	// HearCall is given calls of tools that are written as usual, in the same way. What it
 	// does not take is for Hear and the SDK.
 	HearCall func(ToolCall) bool
+	// Mark makes a line safe before it is read, if it is not nil.
+	Mark func(line []byte) []byte
 
 	in  *bufio.Reader
 	max int
@@ -102,9 +104,13 @@ func (f *Frames) ReadLine() ([]byte, error) {
 			f.fail(err)
 			return nil, err
 		}
-		if line = bytes.TrimSpace(line); len(line) > 0 {
-			return line, nil
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
 		}
+		if f.Mark != nil {
+			line = f.Mark(line)
+		}
+		return line, nil
 	}
 }
 

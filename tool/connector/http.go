@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/assent-dev/assent/tool"
 )
 
 // remote is the way to a server over HTTP.
@@ -54,11 +57,55 @@ func (h *headed) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A stream of events may go on for ever; the SDK limits each of them.
+	// A stream of events may go on forever; the SDK limits each of them.
 	if !strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
 		response.Body = &limited{ReadCloser: response.Body, left: h.max}
 	}
+	response.Body = &marked{ReadCloser: response.Body, in: bufio.NewReader(response.Body), max: int(h.max)}
+	response.ContentLength = -1 // it may grow
 	return response, nil
+}
+
+// marked passes on a body line by line, marked so that nothing in it speaks for a person. No string
+// of JSON goes over the end of a line, in a body or in a stream of events.
+type marked struct {
+	io.ReadCloser
+	in   *bufio.Reader
+	max  int
+	line []byte // read and not passed on
+	err  error  // what comes after it
+}
+
+func (m *marked) Read(p []byte) (int, error) {
+	for len(m.line) == 0 {
+		if m.err != nil {
+			return 0, m.err
+		}
+		m.next()
+	}
+	n := copy(p, m.line)
+	m.line = m.line[n:]
+	return n, nil
+}
+
+// next reads a line with its end, which in a stream of events may be a carriage return alone.
+func (m *marked) next() {
+	var line []byte
+	for {
+		b, err := m.in.ReadByte()
+		if err != nil {
+			m.err = err
+			break
+		}
+		if line = append(line, b); b == '\n' || b == '\r' {
+			break
+		}
+		if len(line) > m.max {
+			m.err = errors.New("a line of the answer is larger than may be")
+			return
+		}
+	}
+	m.line = tool.QuoteNotesJSON(line)
 }
 
 // limited fails where a body is longer than it may be.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/launch"
+	"github.com/assent-dev/assent/tool"
 	"github.com/assent-dev/assent/tool/shell/runner"
 )
 
@@ -70,11 +71,12 @@ func (c *Connector) start(ctx context.Context) (*process, error) {
 		<-p.over
 		return errors.Join(err, ourIn.Close())
 	})
+	p.frames.Mark = tool.QuoteNotesJSON // nothing that a server says speaks for a person
 	p.frames.Hear = func(r *jsonrpc.Request) bool { return c.progress.hear(r) || c.hearLog(r) || c.lists.hear(r) }
 	go func() {
 		exit, err := started.Wait()
 		p.exit = exitError(exit, err)
-		// What it said last is still read; what it left behind may hold the stream for ever.
+		// What it said last is still read; what it left behind may hold the stream forever.
 		_ = ourIn.SetReadDeadline(time.Now().Add(leave))
 		kill()
 		close(p.over)

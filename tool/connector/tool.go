@@ -68,7 +68,7 @@ func (t *Tool) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, 
 	}
 	e := t.entry()
 	if e == nil {
-		return tool.Action{}, fmt.Errorf("connector %s has no tool %s any more", c.cfg.Name, t.name)
+		return tool.Action{}, fmt.Errorf("connector %s no longer has a tool named %s", c.cfg.Name, t.name)
 	}
 	act := policy.Act{Target: c.cfg.target(t.name, args), Known: true, Verdict: policy.VerdictAsk, Why: c.why(e)}
 	switch {
@@ -244,14 +244,17 @@ func (c *Connector) about(e *entry) present.Facts {
 	return facts
 }
 
-// quoted marks the words of a stranger.
+// quoted marks the words of a stranger, who cannot end the quotation.
 func quoted(text string) string {
 	const most = 400
 	if len(text) > most {
 		text = strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return "“" + text + "”"
+	return "“" + quotationMarks.Replace(text) + "”"
 }
+
+var quotationMarks = strings.NewReplacer("“", "'", "”", "'", "„", "'", "‟", "'", "«", "'", "»", "'", "″", "'", "＂", "'",
+	`"`, "'")
 
 // hints are what the server says about the tool, in words.
 func hints(a *mcp.ToolAnnotations) string {

@@ -49,7 +49,7 @@ func (t *toolset) search(ctx context.Context, in searchArgs) (tool.Action, error
 	}
 	re, err := regexp.Compile(in.Pattern)
 	if err != nil {
-		return tool.Action{}, fmt.Errorf("the pattern is no regular expression: %w", err)
+		return tool.Action{}, fmt.Errorf("invalid regular expression: %w", err)
 	}
 	sc, err := t.scope(in.Path)
 	if err != nil {
@@ -135,7 +135,7 @@ func (r *searchResult) add(ctx context.Context, name, text string, re *regexp.Re
 			return context.Cause(ctx)
 		}
 		if line = strings.TrimRight(line, "\r\n"); len(line) > maxSearched {
-			continue // no line that anybody wrote, and it could take for ever
+			continue // no line that anybody wrote, and it could take forever
 		}
 		if !re.MatchString(line) {
 			continue

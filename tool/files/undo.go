@@ -26,7 +26,7 @@ type Undo interface {
 
 // Why there is nothing to undo; match with [errors.Is].
 var (
-	ErrNoEntry  = errors.New("nothing is kept for undo under this id")
+	ErrNoEntry  = errors.New("there is nothing to undo with this ID")
 	ErrTooLarge = errors.New("too large to be kept for undo")
 )
 
@@ -109,7 +109,7 @@ var ErrNotOurs = errors.New("it has changed since; undoing would lose that")
 
 // ErrAsBefore says that there is nothing to undo: the call did not get to change
 // anything, changed nothing, or has been undone.
-var ErrAsBefore = errors.New("everything is as it was before the call already")
+var ErrAsBefore = errors.New("everything is already as it was before the call")
 
 // A Restoration is a call about to be undone. Show its views, then apply it.
 type Restoration struct {
@@ -170,17 +170,16 @@ func Restore(ctx context.Context, set *roots.Set, opts Options, id string) (*Res
 }
 
 // mayRestore refuses what no tool could do: to follow a link that was put in the
-// place of the file, to another root, or into what is read-only or protected.
+// place of the file, to another root, or into what is read-only or protected. What
+// undoing a creation deletes was written, and what undoing a deletion writes was
+// deleted: a root that denies one of the two does not forbid it.
 func mayRestore(p roots.Place, c Change) error {
-	access := roots.AccessWrite
-	if !c.Existed {
-		access = roots.AccessDelete
-	}
 	if p.Resolved() != c.Path {
 		return fmt.Errorf("%s: %w: it leads to %s now", c.Path, ErrNotOurs, p.Resolved())
 	}
-	if act := p.Act(access); act.Verdict == policy.VerdictBlock {
-		return fmt.Errorf("%s cannot be put back: %s", c.Path, act.Why)
+	write, remove := p.Act(roots.AccessWrite), p.Act(roots.AccessDelete)
+	if write.Verdict == policy.VerdictBlock && remove.Verdict == policy.VerdictBlock {
+		return fmt.Errorf("%s cannot be restored: %s", c.Path, write.Why)
 	}
 	return nil
 }

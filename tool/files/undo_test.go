@@ -63,6 +63,27 @@ func TestUndoCreate(t *testing.T) {
 	}
 }
 
+// A root that denies deleting does not keep what a call created, and one that denies writing does not keep a file
+// deleted: undo is the person's own command.
+func TestUndoWhereTheRootDeniesOneAccess(t *testing.T) {
+	for _, denied := range []roots.Access{roots.AccessDelete, roots.AccessWrite} {
+		w := notes(t, map[string]string{"a.md": "one\n"})
+		created := idOf(t, w.ok("write_file", args{"path": "notes/new.md", "content": "new\n"}))
+		deleted := idOf(t, w.ok("delete_file", args{"path": "notes/a.md"}))
+		set, err := roots.New(roots.Options{}, roots.Root{Name: "notes", Host: w.dir + "/notes", Mode: roots.ModeReadWrite,
+			Approval: map[roots.Access]policy.Verdict{denied: policy.VerdictBlock}})
+		must(t, err)
+		defer set.Close()
+		for _, id := range []string{created, deleted} {
+			r, err := files.Restore(t.Context(), set, files.Options{Undo: w.undo}, id)
+			must(t, err)
+			must(t, r.Apply(t.Context()))
+		}
+		w.has("notes/a.md", "one\n")
+		w.has("notes/new.md", "-")
+	}
+}
+
 func TestUndoDelete(t *testing.T) {
 	w := notes(t, map[string]string{"a.md": "one\n"})
 	must(t, os.Chmod(w.dir+"/notes/a.md", 0o640))

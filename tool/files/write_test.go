@@ -304,7 +304,7 @@ func TestARootAsksOncePerSession(t *testing.T) {
 	w.ok("read_file", args{"path": "p/a"})
 	w.ok("read_file", args{"path": "p/a"})
 	w.wantAsked(1)
-	if q, _ := w.lastAsked(); !q.Once || !strings.Contains(q.Why, "once_per_session") {
+	if q, _ := w.lastAsked(); !q.Once || !strings.Contains(q.Why, "once per session") {
 		t.Errorf("once %v, why %q", q.Once, q.Why)
 	}
 	w.ok("read_file", args{"path": "p/b"})

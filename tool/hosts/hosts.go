@@ -15,6 +15,7 @@
 package hosts
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -170,11 +171,16 @@ func (p Policy) verdict(t policy.Target, tls, now bool) (policy.Verdict, string)
 	}
 	switch {
 	case listed == "":
-		return policy.VerdictAsk, "nothing allows this host"
+		return policy.VerdictAsk, "no rule allows this host"
 	case strings.Contains(listed, ":") && !strings.HasSuffix(listed, "]"):
 		return policy.VerdictAsk, fmt.Sprintf("only %s is listed%s", listed, at(p.line("allow", listed)))
 	}
-	return policy.VerdictAsk, "the host is listed for https on port 443 only" + at(p.line("allow", listed))
+	if port == "443" {
+		return policy.VerdictAsk, fmt.Sprintf("%s is listed%s, but this command may follow redirects to other hosts, "+
+			"use a proxy or skip the certificate check", listed, at(p.line("allow", listed)))
+	}
+	return policy.VerdictAsk, fmt.Sprintf("%s is listed for https on port 443 only%s; to allow this port, list %s",
+		listed, at(p.line("allow", listed)), listed+":"+cmp.Or(port, "PORT"))
 }
 
 // entry is a listed host and how it is written.

@@ -62,7 +62,7 @@ func ruleWords(rules []policy.Rule, e policy.Effect, word string) []Word {
 			}
 			hosts = "every host"
 		}
-		out = append(out, Word{word, hosts, source(strings.TrimSuffix("rule "+r.String()+" at "+r.Source, " at "))})
+		out = append(out, Word{word, hosts, r.Origin()})
 	}
 	return out
 }

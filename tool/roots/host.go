@@ -27,7 +27,7 @@ func (s *Set) ResolveHost(abs string) (p Place, inside bool, err error) {
 	case !filepath.IsAbs(abs):
 		return Place{}, false, refuse("%q is not an absolute path", abs)
 	case len(abs) > maxName, !utf8.ValidString(abs), strings.ContainsRune(abs, 0):
-		return Place{}, false, refuse("%q is no path: it is too long, has a NUL or is not UTF-8", abs)
+		return Place{}, false, refuse("invalid path %q: it is too long, has a NUL or is not UTF-8", abs)
 	}
 	p = s.outside(path.Clean(abs), path.Clean(abs))
 	if f, rel := s.spelled(p.written.abs); f != nil {

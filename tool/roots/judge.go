@@ -73,7 +73,7 @@ func (s *Set) special(p *Place, a Access, isFolder bool) judgement {
 			" is a root, the home folder or assent's own, or holds one"})
 	}
 	if p.unknown {
-		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: "it cannot be told what " + p.name + " is"})
+		j = j.and(judgement{verdict: policy.VerdictAsk, personOnly: true, why: "it is unknown what " + p.name + " is"})
 	}
 	if a != AccessRead && !isFolder && p.Info != nil && p.Info.Mode().IsRegular() {
 		j = j.and(ofFile(p))
@@ -92,6 +92,16 @@ func ofFile(p *Place) judgement {
 		j = j.and(judgement{verdict: policy.VerdictAsk, byName: true, why: p.name + " is marked read-only by its mode"})
 	}
 	return j
+}
+
+// LooksSecret reports whether an absolute path is named like a secret, whatever lies there.
+func (s *Set) LooksSecret(abs string) bool {
+	for ; s != nil; s = s.parent {
+		if s.secrets.match(fold(abs)) {
+			return true
+		}
+	}
+	return false
 }
 
 // granted is the word of the root that holds the location, the strictest if the

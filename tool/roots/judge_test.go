@@ -28,13 +28,13 @@ func TestApprovalPerAccess(t *testing.T) {
 	dir := tree(t, "a")
 	r := rw("notes", dir)
 	r.Approval = map[roots.Access]policy.Verdict{roots.AccessRead: policy.VerdictAsk, roots.AccessWrite: policy.VerdictFree, roots.AccessDelete: policy.VerdictBlock}
-	r.Reason, r.Source = "notes are for ever", "policy.yaml:7"
+	r.Reason, r.Source = "notes are forever", "policy.yaml:7"
 	set := newSet(t, r)
-	if act := wantVerdict(t, set, "notes/a", roots.AccessRead, policy.VerdictAsk); !strings.Contains(act.Why, "read: ask at policy.yaml:7") {
+	if act := wantVerdict(t, set, "notes/a", roots.AccessRead, policy.VerdictAsk); !strings.Contains(act.Why, "policy.yaml:7 asks before reads of notes") {
 		t.Errorf("why: %s", act.Why)
 	}
 	wantVerdict(t, set, "notes/a", roots.AccessWrite, policy.VerdictFree)
-	if act := wantVerdict(t, set, "notes/a", roots.AccessDelete, policy.VerdictBlock); act.Why != "notes/a: notes are for ever (policy.yaml:7)" {
+	if act := wantVerdict(t, set, "notes/a", roots.AccessDelete, policy.VerdictBlock); act.Why != "notes/a: notes are forever (policy.yaml:7)" {
 		t.Errorf("why: %s", act.Why)
 	}
 }
@@ -253,7 +253,7 @@ func TestOncePerSession(t *testing.T) {
 			t.Errorf("%s %s: %v", c.access, c.name, !c.want)
 		}
 	}
-	if act := wantVerdict(t, set, "p/a", roots.AccessWrite, policy.VerdictAsk); !strings.Contains(act.Why, "write: once_per_session at policy.yaml:7") {
+	if act := wantVerdict(t, set, "p/a", roots.AccessWrite, policy.VerdictAsk); !strings.Contains(act.Why, "policy.yaml:7 asks once per session before writes to p") {
 		t.Errorf("why: %s", act.Why)
 	}
 	for _, bad := range []roots.Root{

@@ -187,7 +187,7 @@ func TestTheStrictestOfSeveralNamesHolds(t *testing.T) {
 		"what is left out has its default": {[]roots.Root{root("a", "/proj", roots.ModeReadWrite, words(free, free, free)), root("b", "/proj", roots.ModeReadWrite, nil)},
 			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, ask, ask)}, "by default"},
 		"the third": {[]roots.Root{root("a", "/proj", roots.ModeReadWrite, words(free, free, free)), root(".", "/proj", roots.ModeReadWrite, words(free, free, free)), root("c", "/proj", roots.ModeReadWrite, words(free, ask, free))},
-			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, ask, free), "a.md": words(free, ask, free), "c/a.md": words(free, ask, free)}, "write: ask at policy.yaml:c"},
+			map[string]map[roots.Access]policy.Verdict{"a/a.md": words(free, ask, free), "a.md": words(free, ask, free), "c/a.md": words(free, ask, free)}, "policy.yaml:c asks before writes to c"},
 		"inside another": {[]roots.Root{root("all", "/proj", roots.ModeReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ModeReadWrite, words(free, free, free)), root("too", "/proj/in", roots.ModeReadOnly, nil)},
 			map[string]map[roots.Access]policy.Verdict{"all/a.md": words(free, free, free), "all/in/c.md": words(free, block, block), "in/c.md": words(free, block, block), "too/c.md": words(free, block, block)}, ""},
 		"around another": {[]roots.Root{root("all", "/proj", roots.ModeReadOnly, nil), root(".", "/proj", roots.ModeReadWrite, words(free, free, free)), root("in", "/proj/in", roots.ModeReadWrite, words(free, free, free))},

@@ -1,6 +1,7 @@
 package roots
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -115,7 +116,7 @@ func checkName(name string) error {
 func (r *Root) word(a Access) (policy.Verdict, string) {
 	v, said := r.Approval[a]
 	if !said && !slices.Contains(r.Once, a) {
-		return defaults[a], fmt.Sprintf("by default a root says %s: %s", a, configWord(defaults[a]))
+		return defaults[a], fmt.Sprintf("%ss are %s by default", a, participles[defaults[a]])
 	}
 	if !said {
 		v = defaults[a]
@@ -123,16 +124,21 @@ func (r *Root) word(a Access) (policy.Verdict, string) {
 	if v != policy.VerdictAsk && v != policy.VerdictFree {
 		return policy.VerdictBlock, r.reason()
 	}
-	word := configWord(v)
-	if slices.Contains(r.Once, a) {
-		word = "once_per_session"
+	does := "allows"
+	switch {
+	case slices.Contains(r.Once, a):
+		does = "asks once per session before"
+	case v == policy.VerdictAsk:
+		does = "asks before"
 	}
-	why := fmt.Sprintf("root %s says %s: %s", r.Name, a, word)
-	if r.Source != "" {
-		why += " at " + r.Source
-	}
-	return v, why
+	return v, fmt.Sprintf("%s %s %s%s", cmp.Or(r.Source, "the policy"), does, whats[a], r.Name)
 }
+
+// How reasons name what roots say.
+var (
+	participles = map[policy.Verdict]string{policy.VerdictFree: "allowed", policy.VerdictAsk: "asked"}
+	whats       = map[Access]string{AccessRead: "reads of ", AccessWrite: "writes to ", AccessDelete: "deletes in "}
+)
 
 func (r *Root) reason() string {
 	reason := r.Reason
@@ -143,17 +149,6 @@ func (r *Root) reason() string {
 		reason += " (" + r.Source + ")"
 	}
 	return reason
-}
-
-// configWord is how config writes a verdict.
-func configWord(v policy.Verdict) string {
-	switch v {
-	case policy.VerdictFree:
-		return "allow"
-	case policy.VerdictAsk:
-		return "ask"
-	}
-	return "deny"
 }
 
 // fits reports whether the root holds files of this name.

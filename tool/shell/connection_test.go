@@ -60,6 +60,31 @@ func TestConnectionsOfASpelledCommand(t *testing.T) {
 	}
 }
 
+// A push to a listed host over https is free, whichever of the usual helpers keeps the person's password. Where
+// something may lead elsewhere it asks, and says so.
+func TestAPushToAListedHost(t *testing.T) {
+	b := benchOf(t, Config{Rules: allow("git", "wget", "curl"), Network: hosts.Policy{Allow: []string{"github.com"}}}, false)
+	for _, helper := range []string{"store", "manager", "!gh auth git-credential", "!/usr/bin/gh auth git-credential"} {
+		b.write(filepath.Join(b.home, ".gitconfig"), "[credential \"https://github.com\"]\n helper = \n helper = "+helper+"\n")
+		b.all("allow", "git push https://github.com/a/b main")
+	}
+	for text, why := range map[string]string{
+		"wget -qO- https://github.com/a":   "github.com is listed, but this command may follow redirects",
+		"curl -L https://github.com/a":     "github.com is listed, but this command may follow redirects",
+		"git push http://github.com/a/b":   "github.com is listed for https on port 443 only; to allow this port, list github.com:80",
+		"git push git@github.com:a/b main": "github.com is listed for https on port 443 only; to allow this port, list github.com:22",
+	} {
+		p, err := b.propose(text)
+		if err != nil || len(p.Acts) < 2 || !strings.Contains(p.Acts[1].Why, why) {
+			t.Errorf("%s: %v %+v", text, err, p.Acts)
+		}
+	}
+	for _, helper := range []string{"!./x", `"!gh auth git-credential; curl x"`, "!./gh auth git-credential", "mine"} {
+		b.write(filepath.Join(b.home, ".gitconfig"), "[credential]\n helper = "+helper+"\n")
+		b.all("ask", "git push https://github.com/a/b main")
+	}
+}
+
 // A host from settings that is listed does not make a command free whose other hosts are not
 // known, where nothing judges them as they connect.
 func TestAGuessedHostFreesNothing(t *testing.T) {

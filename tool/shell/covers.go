@@ -27,14 +27,14 @@ func (r *running) coversAct(j *judging, i int) bool {
 	if a.Later {
 		return true // it is judged when it happens, as a connection on a stage is
 	}
-	part := slices.Index(j.act, i+1)
-	if part < 0 {
-		return false
-	}
-	p := &j.script.Parts[part]
 	if slices.ContainsFunc(r.acts, func(shown policy.Act) bool { return sameAct(&shown, a) }) {
 		return true
 	}
+	part := slices.Index(j.act, i+1)
+	if part < 0 {
+		return false // a file that the command does not name
+	}
+	p := &j.script.Parts[part]
 	switch {
 	case p.Kind == analysis.Unknown || a.Opaque || a.Target.Unknown:
 		return r.coversUnknown(j, p, a)

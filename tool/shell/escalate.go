@@ -56,7 +56,7 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 		return tool.Action{}, &tool.ArgumentError{Tool: "shell", Field: "escalate", Err: errors.New(text)}
 	}
 	if t.opts.Steps == nil {
-		return wrong("nobody can be asked to let a command out of the sandbox here")
+		return wrong("no terminal or inbox is open to ask about leaving the sandbox")
 	}
 	failure, failed := t.opts.Steps.Failed(j.cmd)
 	switch {

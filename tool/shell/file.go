@@ -69,7 +69,7 @@ func (j *judging) many(p *analysis.Part, act *policy.Act) {
 	}
 	if p.More && act.Verdict == policy.VerdictFree {
 		act.Verdict, act.ByName = policy.VerdictAsk, true
-		act.Why = "it stands for too many files to look at each"
+		act.Why = "it matches too many files to check each"
 	}
 }
 

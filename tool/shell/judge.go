@@ -158,7 +158,7 @@ func (j *judging) command(i int) {
 		act.Verdict, act.Why = policy.VerdictBlock, "assent's own answering commands are for people, not for tools"
 	}
 	j.denied(&act)
-	files := j.unseen(i, &act)
+	files := append(j.unseen(i, &act), j.history(i)...)
 	if act.Verdict != policy.VerdictFree {
 		w.allowed, w.by, act.Code = "", nil, j.code(p)
 	}

@@ -306,7 +306,7 @@ func (t *Tool) folder(name string) (roots.Place, error) {
 	}
 	p, err := t.roots.Resolve(name)
 	if err == nil && (p.Info == nil || !p.Info.IsDir()) {
-		err = &tool.ArgumentError{Tool: "shell", Field: "cwd", Err: fmt.Errorf("%s is no folder", p.Name())}
+		err = &tool.ArgumentError{Tool: "shell", Field: "cwd", Err: fmt.Errorf("%s is not a folder", p.Name())}
 	}
 	return p, err
 }
@@ -381,6 +381,9 @@ func (t *Tool) run(ctx context.Context, cmd Command, j *judging) (any, error) {
 		return r, err
 	})
 	tool.RunningIn(ctx).Started(now.started())
+	if err != nil && ctx.Err() != nil {
+		return r, err // it was cancelled: what it said until then is kept
+	}
 	if err != nil {
 		return nil, err
 	}

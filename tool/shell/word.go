@@ -191,15 +191,15 @@ func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 		j.once = true
 	}
 	if j.notSandboxed != "" {
-		return asks("nothing allows it; %s", j.notSandboxed)
+		return asks("no rule allows it; %s", j.notSandboxed)
 	}
 	if act.Away && j.someRuleCovers(act) {
 		return asks("rules for commands hold in %s and below", j.cwd.Name())
 	}
 	if !p.Reading.Known && p.Reading.Why != "" {
-		return asks("nothing allows it; %s", p.Reading.Why)
+		return asks("no rule allows it; %s", p.Reading.Why)
 	}
-	return asks("nothing allows it")
+	return asks("no rule allows it")
 }
 
 // someRuleCovers reports whether a rule would allow the command at home.

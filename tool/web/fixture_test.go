@@ -75,7 +75,7 @@ func call(ctx context.Context, t *testing.T, w *web.Tool, fields map[string]any)
 }
 
 // A nameServer is a server of the domain name system on the loopback interface. For each
-// question it gives the next of its answers, the last one for ever.
+// question it gives the next of its answers, the last one forever.
 type nameServer struct {
 	mu      sync.Mutex
 	answers [][]netip.Addr

@@ -62,7 +62,7 @@ func readRequest(args json.RawMessage) (request, error) {
 		r.method = "GET"
 	}
 	if !slices.Contains(methods, r.method) {
-		return wrong("method", fmt.Errorf("%q is none of %s", in.Method, strings.Join(methods, ", ")))
+		return wrong("method", fmt.Errorf("unknown method %q: use one of %s", in.Method, strings.Join(methods, ", ")))
 	}
 	var err error
 	if r.place, err = readURL(r.method, in.URL); err != nil {
@@ -122,7 +122,7 @@ func (r *request) readHeaders(in map[string]string) error {
 		text := textproto.CanonicalMIMEHeaderKey(name)
 		switch {
 		case !isToken(name):
-			return fmt.Errorf("%q is no name of a header", name)
+			return fmt.Errorf("invalid header name %q", name)
 		case slices.Contains(ours, text) || strings.HasPrefix(text, "Proxy-"):
 			return fmt.Errorf("%s cannot be set; leave it out", text)
 		case len(value) > maxHeader || strings.ContainsFunc(value, isControl):

@@ -37,7 +37,7 @@ func TestRulesAboutRequests(t *testing.T) {
 		rules  []string
 		want   policy.State
 	}{
-		{"nothing allows it", "", policy.ModeAsk, "GET", "https://api.example/x", nil, policy.StatePending},
+		{"no rule allows it", "", policy.ModeAsk, "GET", "https://api.example/x", nil, policy.StatePending},
 		{"a listed host is free", "", policy.ModeAsk, "GET", "https://docs.python.org/", nil, policy.StateFree},
 		{"strict leaves it free", "", policy.ModeStrict, "GET", "https://docs.python.org/", nil, policy.StateFree},
 		{"strict refuses others", "", policy.ModeStrict, "GET", "https://api.example/x", nil, policy.StateModeDenied},

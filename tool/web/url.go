@@ -38,7 +38,7 @@ func readURL(method, raw string) (place, error) {
 	case u.Scheme != "https" && u.Scheme != "http":
 		return place{}, fmt.Errorf("only https and http are spoken, not %q", u.Scheme)
 	case u.Opaque != "" || u.Hostname() == "":
-		return place{}, errors.New("a host is needed: https://HOST/PATH")
+		return place{}, errors.New("missing host: write https://HOST/PATH")
 	}
 	host, addr, err := readHost(u)
 	if err != nil {
@@ -75,7 +75,7 @@ func readHost(u *url.URL) (string, netip.Addr, error) {
 	if strings.HasPrefix(u.Host, "[") {
 		addr, err := netip.ParseAddr(host)
 		if err != nil || addr.Zone() != "" {
-			return "", addr, fmt.Errorf("%q is no address", host)
+			return "", addr, fmt.Errorf("invalid address %q", host)
 		}
 		return addr.Unmap().String(), addr.Unmap(), nil
 	}

@@ -53,7 +53,7 @@ func TestModesWithAPrompt(t *testing.T) {
 			p.assent("install", "claude-code", "--yes")
 			term := p.terminal("claude", "--permission-mode", mode, "Go.")
 			text := term.until("Do you want to proceed?")
-			if !strings.Contains(text, "assent asks: nothing allows it") || !strings.Contains(text, "touch asked.txt") {
+			if !strings.Contains(text, "assent asks: no rule allows it") || !strings.Contains(text, "touch asked.txt") {
 				t.Errorf("the prompt is\n%s", text)
 			}
 			p.wantFiles()
@@ -91,7 +91,7 @@ func TestGeminiAsks(t *testing.T) {
 	p.write(".gemini/policies/my.toml", "[[rule]]\ntoolName = \"run_shell_command\"\ncommandPrefix = \"touch denied2.txt\"\ndecision = \"deny\"\npriority = 100\n")
 	p.assent("install", "gemini", "--yes")
 	term := p.terminal("gemini", "--model", "gemini-2.5-flash", "-i", "Go.")
-	if text := term.until("Allow once"); !strings.Contains(text, "assent asks: nothing allows it") {
+	if text := term.until("Allow once"); !strings.Contains(text, "assent asks: no rule allows it") {
 		t.Errorf("the prompt is\n%s", text)
 	}
 	if said := m.result(0); !strings.Contains(said, "Gemini CLI denies it") {

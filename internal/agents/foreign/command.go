@@ -24,7 +24,7 @@ func (c command) Spec() tool.Spec { return tool.Spec{Name: "shell"} }
 // Prepare implements [tool.Tool].
 func (c command) Prepare(ctx context.Context, args json.RawMessage) (tool.Action, error) {
 	if c.opts.Shell == nil {
-		return tool.Block("there is no shell in the policy"), nil
+		return tool.Block("the policy has no shell"), nil
 	}
 	var in commandArgs
 	if err := json.Unmarshal(args, &in); err != nil {

@@ -51,7 +51,7 @@ func (f judge) look(path string) (file, error) {
 		return found, nil
 	}
 	if !p.Info.Mode().IsRegular() {
-		return found, fmt.Errorf("%s is no file", p.Name())
+		return found, fmt.Errorf("%s is not a file", p.Name())
 	}
 	h, err := os.OpenFile(p.Key(), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -63,7 +63,7 @@ func (f judge) look(path string) (file, error) {
 	defer h.Close()
 	info, err := h.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return found, fmt.Errorf("%s is no file", p.Name())
+		return found, fmt.Errorf("%s is not a file", p.Name())
 	}
 	found.exists = true
 	found.data, err = io.ReadAll(io.LimitReader(h, maxFile+1))

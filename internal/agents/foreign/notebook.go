@@ -24,7 +24,7 @@ func (n *notebook) apply(was []byte) ([]byte, error) {
 	var book map[string]json.RawMessage
 	var cells []map[string]json.RawMessage
 	if err := json.Unmarshal(was, &book); err != nil {
-		return nil, fmt.Errorf("it is no notebook: %w", err)
+		return nil, fmt.Errorf("it is not a notebook: %w", err)
 	}
 	if err := json.Unmarshal(book["cells"], &cells); err != nil {
 		return nil, fmt.Errorf("its cells cannot be read: %w", err)

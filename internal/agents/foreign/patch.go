@@ -206,7 +206,7 @@ func (h *hunk) read(line string) error {
 	case line == "" || strings.ContainsRune(" +-", rune(line[0])):
 		h.take(line)
 	default:
-		return fmt.Errorf("%q is no line of a change", line)
+		return fmt.Errorf("invalid line %q in the patch: each line begins with +, - or a space", line)
 	}
 	return nil
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/agents"
@@ -85,7 +83,7 @@ func (a *answering) end(ctx context.Context, e agents.Event) error {
 		return err
 	}
 	err := errors.Join(a.leaveKeepers(ctx, e), os.RemoveAll(memoFolder(a.Places.State, e.Session)))
-	if _, statErr := os.Stat(filepath.Join(a.Places.State, store.FileName)); errors.Is(statErr, fs.ErrNotExist) {
+	if !store.Made(a.Places.State) {
 		return err
 	}
 	s, storeErr := a.userStore(ctx)

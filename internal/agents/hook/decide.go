@@ -11,6 +11,7 @@ import (
 	"github.com/assent-dev/assent/internal/agents"
 	"github.com/assent-dev/assent/internal/notify"
 	"github.com/assent-dev/assent/internal/proof"
+	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store/sessions"
@@ -181,10 +182,20 @@ func (d *evaluator) inboxOpen(ctx context.Context) (bool, error) {
 // gate returns a gate for the call, in front of what is kept.
 func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approval.Gate, error) {
 	return approval.New(approval.Config{
-		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Mode: d.setup.Mode(), Approver: approver,
+		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
 		Proofs: proof.Verifier(proof.NewBook(d.store).Key),
+		Origin: d.origin,
 	})
+}
+
+// origin says which agent asks, in which repository: that of the folder that the call came from,
+// else the project.
+func (d *evaluator) origin(context.Context) approval.Origin {
+	if o := setup.Origin(d.agent, d.folder); o.Branch != "" {
+		return o
+	}
+	return setup.Origin(d.agent, d.project)
 }
 
 // answerFor says what an agent is told about a call that was answered so.
@@ -199,10 +210,10 @@ func (a *answering) answerFor(e agents.Event, want agents.Want, o approval.Outco
 		}
 		return agents.Answer{Verdict: agents.Allow, Reason: agents.WhyRuns(o), Input: input}
 	case o.State == policy.StatePending:
-		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it") +
+		return agents.Answer{Verdict: agents.Defer, Reason: "assent asks: " + cmp.Or(o.Why, "no rule allows it") +
 			"; answer it with 'assent pending', then resume"}
 	case o.State == policy.StateHandedOver:
-		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "nothing allows it")}
+		return agents.Answer{Verdict: agents.Ask, Reason: "assent asks: " + cmp.Or(o.Why, "no rule allows it")}
 	}
 	return agents.Answer{Reason: agents.WhyNot(o)}
 }

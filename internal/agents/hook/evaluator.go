@@ -30,6 +30,7 @@ import (
 
 // An evaluator is where the call of one event is judged.
 type evaluator struct {
+	agent   string // that calls
 	project string // the folder of the project
 	folder  string // that the call came from
 	setup   *setup.Setup
@@ -57,7 +58,7 @@ func (a *answering) openEvaluator(ctx context.Context, e agents.Event, want agen
 		return nil, err
 	}
 	a.Observe = a.Observe || user.User.Hook.Observe
-	d := &evaluator{clock: a.Clock, observe: a.Observe}
+	d := &evaluator{agent: a.Agent.Name, clock: a.Clock, observe: a.Observe}
 	d.opened = sync.OnceValues(func() (*store.Store, error) { return a.openStore(ctx, user.User) })
 	prepared := inBackground(func() error { return d.prepare(ctx, a, e, want, user, broken) })
 	if d.store, err = d.opened(); err == nil {
@@ -105,6 +106,9 @@ func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, w
 		return err
 	}
 	d.undo = a.newKeeping(d, e)
+	if e.Plan {
+		d.setup.Shell, d.setup.Tools = planning(d.setup.Shell, d.setup.Tools)
+	}
 	set, err := d.toolFor(a.Environ, e.Dir, want, broken)
 	if err != nil {
 		return err
@@ -119,10 +123,10 @@ func (d *evaluator) prepare(ctx context.Context, a *answering, e agents.Event, w
 			if d.setup.Person.Hook.Shell == config.HookStage {
 				acts = unstaged(acts)
 			}
-			return acts, nil
+			return a.inMode(e, d, acts), nil
 		}
-		acts, err := d.otherwise(ctx, want.Also, call, acts)
-		return d.undo.cover(ctx, call, acts), err
+		acts, err := d.otherwise(ctx, want.Also, call, a.searched(e, d.project, call, acts))
+		return a.inMode(e, d, d.undo.cover(ctx, call, acts)), err
 	}, want.Call)
 	return nil
 }
@@ -199,16 +203,17 @@ func (d *evaluator) shell(environ []string, denied func(context.Context, policy.
 
 // denied tells which acts are denied on their own, by a rule or for the agent's session.
 func (d *evaluator) denied(session string) func(context.Context, policy.Act) bool {
+	call := policy.Call{Session: session, Project: d.setup.Scope}
 	return func(ctx context.Context, act policy.Act) bool {
 		s, err := d.opened()
 		switch {
 		case err != nil:
 			return true
 		case s == nil: // nothing is kept yet, and nobody but a look goes on without a store
-			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(session, act, d.clock())
+			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(call, act, d.clock())
 			return meets == policy.MatchYes
 		}
-		return approval.IsDenied(ctx, s, session, d.setup.Rules, act, d.clock())
+		return approval.IsDenied(ctx, s, call, d.setup.Rules, act, d.clock())
 	}
 }
 
@@ -313,7 +318,7 @@ func (d *evaluator) otherwise(ctx context.Context, names []agents.ToolName, call
 	acts = append([]policy.Act{}, acts...)
 	for _, name := range names {
 		other := policy.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments,
-			Session: call.Session}
+			Session: call.Session, Project: d.setup.Scope}
 		act := policy.Act{Connector: name.Connector, Name: name.Tool,
 			Target: policy.ArgumentsTarget(call.Arguments), Verdict: policy.VerdictAsk}
 		j := p.Judge(policy.Question{Call: &other, Acts: []policy.Act{act},

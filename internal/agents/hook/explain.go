@@ -5,9 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -61,8 +58,9 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 		return answer, err
 	}
 	holds := policy.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}
-	judge := explain.Explainer{Tools: d.tools, Policy: holds, Clock: o.Clock}
-	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(rules.Rules(), d.setup.Rules.Rules()))
+	judge := explain.Explainer{Tools: d.tools, Policy: holds, Project: d.setup.Scope, Clock: o.Clock}
+	kept := policy.RulesIn(rules.Rules(), d.setup.Scope)
+	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(kept, d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)
 	answer.For, answer.Policy = o.Agent.Name, Policy(d.setup)
 	if answer.Outcome == explain.Ask {
@@ -126,14 +124,14 @@ func (a *answering) asks(ctx context.Context, d *evaluator, e agents.Event, answ
 		answer.Where = "at the prompt of " + a.Agent.Title
 	default:
 		answer.Outcome = explain.Deny
-		answer.Why = fmt.Sprintf("it must be asked, and no inbox is open: %s", answer.Why)
+		answer.Why = fmt.Sprintf("it needs approval, and no inbox is open to ask: %s", answer.Why)
 	}
 	return nil
 }
 
 // existingStore opens the store for who changes nothing; nil if there is none.
 func (a *answering) existingStore(ctx context.Context, user *config.User) (*store.Store, error) {
-	if _, err := os.Stat(filepath.Join(a.Places.State, store.FileName)); errors.Is(err, fs.ErrNotExist) {
+	if !store.Made(a.Places.State) {
 		return nil, nil
 	}
 	return a.openStore(ctx, user)

@@ -79,6 +79,10 @@ func Token(word, state, token string) int {
 func Answer(ctx context.Context, o Options, stdout, stderr io.Writer) int {
 	began := time.Now()
 	defer o.limitMemory(memoryLimit, stderr)()
+	if o.Deadline > agents.LongestWait {
+		fmt.Fprintf(stderr, "assent: --deadline %v is longer than %s waits for a hook; %v counts\n",
+			o.Deadline, o.Agent.Title, agents.LongestWait)
+	}
 	reply := o.run(ctx)
 	o.Observe = reply.observed
 	status := write(reply.Reply, stdout, stderr)
@@ -133,15 +137,15 @@ func options(args []string) (Options, error) {
 		name, args = args[0], args[1:]
 	}
 	if err := flags.Parse(args); err != nil {
-		return Options{}, fmt.Errorf("%w; it is called as %s", err, Usage)
+		return Options{}, fmt.Errorf("%w; usage: assent-hook %s", err, Usage)
 	}
 	if name == "" && flags.NArg() == 1 {
 		name = flags.Arg(0)
 	} else if flags.NArg() > 0 {
-		return Options{}, fmt.Errorf("there is too much: %q; it is called as %s", flags.Args(), Usage)
+		return Options{}, fmt.Errorf("unexpected arguments %q; usage: assent-hook %s", flags.Args(), Usage)
 	}
 	if name == "" {
-		return Options{}, errors.New("which agent asks? It is called as " + Usage)
+		return Options{}, errors.New("missing agent name: claude-code, codex, gemini or cursor; usage: assent-hook " + Usage)
 	}
 	agent, err := agents.Named(name)
 	if err != nil {

@@ -50,7 +50,7 @@ func (a *answering) noSandbox(ctx context.Context) string {
 func Policy(s *setup.Setup) string {
 	switch {
 	case s.Quiet:
-		return setup.Quiet + ", as your config.yaml says (hook.policy: quiet)"
+		return setup.Quiet + " (hook.policy in config.yaml)"
 	case s.Careful != "":
 		return "careful, although your config.yaml says hook.policy: quiet, because " + s.Careful
 	}

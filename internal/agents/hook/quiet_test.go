@@ -114,7 +114,7 @@ func TestExplainTellsWhichPolicyHolds(t *testing.T) {
 	p.write("config/config.yaml", "hook: {policy: quiet}\n")
 	edit := strings.ReplaceAll(toolCall("t", "Write", map[string]string{"file_path": "$TOP/project/main.go", "content": "x"}), "$TOP", p.top)
 	for why, want := range map[string][2]string{
-		"":           {"allow", "assent's quiet policy, as your config.yaml says (hook.policy: quiet)"},
+		"":           {"allow", "assent's quiet policy (hook.policy in config.yaml)"},
 		"no kernel.": {"ask", "careful, although your config.yaml says hook.policy: quiet, because no sandbox holds: no kernel."},
 	} {
 		o := p.options(claude(t), "")

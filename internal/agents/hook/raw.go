@@ -104,3 +104,21 @@ func (a *answering) renamed(arguments json.RawMessage) string {
 	}
 	return name + " is an alias or a function of your shell, so that it is not known what it runs"
 }
+
+// searched leaves out of a search the files that the agent itself leaves out: Claude Code hands what its lists deny
+// to its search as patterns to ignore.
+func (a *answering) searched(e agents.Event, project string, call policy.Call, acts []policy.Act) []policy.Act {
+	if a.Agent.Name != "claude-code" || call.Connector != "" || call.Tool != "search_files" || len(acts) < 2 {
+		return acts
+	}
+	lists, err := a.lists(project, e)
+	if err != nil {
+		return acts
+	}
+	hidden := func(act policy.Act) bool {
+		t := act.Target
+		return act.Name == policy.ActReadFile && !t.Unknown && slices.ContainsFunc(t.Written, lists.Hides) &&
+			slices.ContainsFunc(t.Resolved, lists.Hides)
+	}
+	return append(acts[:1:1], slices.DeleteFunc(slices.Clone(acts[1:]), hidden)...)
+}

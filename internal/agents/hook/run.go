@@ -91,7 +91,7 @@ func (o Options) run(ctx context.Context) replied {
 // deadline is when an event is denied, after it came.
 func (o Options) deadline() time.Duration {
 	if o.Deadline > 0 {
-		return o.Deadline
+		return min(o.Deadline, agents.LongestWait)
 	}
 	return o.Agent.Patience
 }
@@ -159,7 +159,7 @@ func (a *answering) answer(ctx context.Context) (agents.Reply, error) {
 	case agents.Ending:
 		err = a.end(ctx, e)
 	default:
-		err = errors.New("there is no such moment")
+		err = errors.New("unknown hook event")
 	}
 	reply := a.Agent.Reply(e, agents.Answer{Verdict: agents.Nothing})
 	if err != nil { // the tool has run: there is nothing to block

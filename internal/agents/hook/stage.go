@@ -76,7 +76,7 @@ func (a *answering) onStage(ctx context.Context, e agents.Event,
 
 // stageSetup is what holds for a command that can be replaced; nil if it cannot, or is not to be.
 func (a *answering) stageSetup(ctx context.Context, e agents.Event, want agents.Want) (*setup.Setup, error) {
-	if len(a.Keeper) == 0 || !a.Agent.Replaces(e, want, a.Chain, a.Environ) {
+	if len(a.Keeper) == 0 || e.Plan || !a.Agent.Replaces(e, want, a.Chain, a.Environ) {
 		return nil, nil
 	}
 	user, err := config.ReadUser(a.Places.Config)

@@ -13,11 +13,14 @@ import (
 )
 
 // Choices explain the two policies to who has to choose.
-const Choices = `quiet    Commands run in a sandbox that holds them to the project; edits that undo covers are free.
-         New hosts, files outside the project and secrets are asked; denies deny.
+const Choices = `
+quiet    Commands run in a sandbox that holds them to the project, and edits that
+         undo covers are free. New hosts, files outside the project and secrets
+         are asked. Denies deny.
 careful  Each change, and each command that does more than read, is asked.
-This is for projects without an .assent/policy.yaml. Without a working sandbox, careful holds.
-Change it at any time: hook.policy in config.yaml, or 'assent install --quiet' or '--careful'.
+
+This is for projects without an .assent/policy.yaml. Without a working sandbox,
+careful applies. To change it: 'assent install --quiet' or '--careful'.
 `
 
 // ChoosePolicy writes into the user's config what holds for agents where a project has no policy of
@@ -40,7 +43,7 @@ func (o *Options) ChoosePolicy(ctx context.Context, word string) error {
 	case o.DryRun:
 		return nil
 	case o.Choose == nil:
-		fmt.Fprintln(o.Out, "Agents are careful: changes and unknown commands ask. "+
+		fmt.Fprintln(o.Out, "The careful policy applies: changes and unknown commands are asked. "+
 			"'assent install --quiet' lets them work in a sandbox instead.")
 		return nil
 	default:
@@ -49,7 +52,7 @@ func (o *Options) ChoosePolicy(ctx context.Context, word string) error {
 			return err
 		}
 		if word = map[rune]string{'q': config.HookQuiet, 'c': config.HookCareful}[key]; word == "" {
-			fmt.Fprintln(o.Out, "Nothing was chosen, so agents are careful.")
+			fmt.Fprintln(o.Out, "Nothing was chosen, so the careful policy applies.")
 			return nil
 		}
 		return o.writeChoice(ctx, places, word)
@@ -84,7 +87,7 @@ func (o *Options) writeChoice(ctx context.Context, places setup.Places, word str
 	if err := settings.Replace(real, after); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "Wrote %s.\n", present.SafeLine(path))
+	fmt.Fprintf(o.Out, "Wrote %s.\n", present.SafeLine(config.ShortPath(path)))
 	return o.saySandbox(ctx, places, word)
 }
 
@@ -98,7 +101,7 @@ func (o *Options) saySandbox(ctx context.Context, places setup.Places, word stri
 		return err
 	}
 	if why != "" {
-		fmt.Fprintf(o.Err, "No sandbox holds here: %s. Until one does, agents are careful; "+
+		fmt.Fprintf(o.Err, "No sandbox works here: %s. Until one does, the careful policy applies; "+
 			"'assent sandbox doctor' says what to do.\n", present.SafeLine(why))
 	}
 	return nil

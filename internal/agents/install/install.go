@@ -97,6 +97,9 @@ func (o *Options) path(t settings.Target, around settings.Surroundings) string {
 func (o *Options) Agents(args []string) ([]*agents.Agent, error) {
 	if len(args) > 0 {
 		a, err := agents.Named(args[0])
+		if err == nil && a.Name != args[0] {
+			fmt.Fprintf(o.Err, "read as: %s\n", a.Name)
+		}
 		return []*agents.Agent{a}, err
 	}
 	around, err := o.surroundings()
@@ -123,11 +126,11 @@ func (o *Options) install(l settings.Ledger, t settings.Target, path string) err
 	}
 	plan, err := t.Add(text, settings.Command(t.Agent, program, o.hookFlags()...))
 	if err != nil {
-		return fmt.Errorf("%s: %w; mend it and try again, nothing was changed", path, err)
+		return fmt.Errorf("%s: %w; nothing was changed. Correct the file and try again", path, err)
 	}
 	plan.Before = text
 	if !plan.Changes() {
-		fmt.Fprintf(o.Out, "Nothing changed in %s: the hook is there already.\n", present.SafeLine(path))
+		fmt.Fprintf(o.Out, "Nothing to change in %s: the hook is already there.\n", present.SafeLine(path))
 		return o.installed(t, path)
 	}
 	if err := replaces(l, t, path, text); err != nil {
@@ -140,7 +143,8 @@ func (o *Options) install(l settings.Ledger, t settings.Target, path string) err
 		return err
 	}
 	backup := l.Backup(t.Agent.Name, path)
-	fmt.Fprintf(o.Out, "The hook is in %s. As the file was: %s\n", present.SafeLine(path), present.SafeLine(backup))
+	fmt.Fprintf(o.Out, "Wrote the hook to %s.\nThe file as it was: %s\n", present.SafeLine(config.ShortPath(path)),
+		present.SafeLine(config.ShortPath(backup)))
 	return o.installed(t, path)
 }
 
@@ -152,12 +156,29 @@ func (o *Options) installed(t settings.Target, path string) error {
 	}
 	findings := t.Inspect(around, path)
 	if len(findings) == 0 {
-		fmt.Fprintf(o.Out, "%s asks assent now; 'assent verify %s' tries it.\n", t.Agent.Title, t.Agent.Name)
+		fmt.Fprintf(o.Out, "%s now asks assent; test it with 'assent verify %s'.\n", t.Agent.Title, t.Agent.Name)
 		return nil
 	}
-	fmt.Fprintf(o.Err, "%s does not ask assent yet, or may not:\n", t.Agent.Title)
+	fmt.Fprintf(o.Err, "%s does not ask assent yet, or it is uncertain:\n", t.Agent.Title)
 	sayFindings(o.Err, findings)
 	return nil
+}
+
+// SayNext says in three lines what happens next.
+func (o *Options) SayNext(found []*agents.Agent) {
+	if o.DryRun || len(found) == 0 {
+		return
+	}
+	first := found[0]
+	where := "Work as usual: questions appear in an open 'assent inbox', else in the agent."
+	if len(found) == 1 && first.CanAsk() {
+		where = "Work as usual: questions appear in an open 'assent inbox', else in " + first.Title + "."
+	} else if len(found) == 1 {
+		where = "Keep 'assent inbox' open: without it " + first.Title + " is denied what needs approval."
+	}
+	fmt.Fprintf(o.Out, "\nWhat happens next:\n  %s\n", where)
+	fmt.Fprintln(o.Out, "  'assent status' shows what is on, 'assent rules list' your rules.")
+	fmt.Fprintf(o.Out, "  'assent uninstall %s' puts the settings back as they were.\n", first.Name)
 }
 
 // sayFindings prints why an agent may not call its hook.
@@ -230,7 +251,7 @@ func (o *Options) uninstall(l settings.Ledger, t settings.Target, path string) e
 	if err := l.Uninstall(r); err != nil {
 		return err
 	}
-	fmt.Fprintf(o.Out, "%s asks assent no more.\n", t.Agent.Title)
+	fmt.Fprintf(o.Out, "%s no longer asks assent.\n", t.Agent.Title)
 	return nil
 }
 

@@ -53,15 +53,19 @@ func (o *Options) verifyAgent(ctx context.Context, t settings.Target, path strin
 		return false, err
 	}
 	title := t.Agent.Title
-	if e.proven() {
-		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured: %s has it run.\n", title, e.answers,
+	switch {
+	case e.proven() && !t.Agent.Tried():
+		fmt.Fprintf(o.Out, "%s: installed, not tried: the hook %s, configured in %s. Nobody has run assent with %s itself.\n",
+			title, e.answers, present.SafeLine(path), title)
+	case e.proven():
+		fmt.Fprintf(o.Out, "%s: proven: the hook %s. Configured in %s.\n", title, e.answers,
 			present.SafeLine(path))
-	} else {
+	default:
 		fmt.Fprintf(o.Out, "%s: NOT proven: the hook %s, and %s does not call it, or may not:\n", title, e.answers,
 			title)
 		sayFindings(o.Out, e.findings)
 	}
-	fmt.Fprintf(o.Out, "  If the hook is killed before it answers: %s.\n", e.ifDead)
+	fmt.Fprintf(o.Out, "  If the hook is killed: %s.\n", e.ifDead)
 	return e.proven(), nil
 }
 
@@ -84,7 +88,7 @@ func examine(ctx context.Context, t settings.Target, path string,
 		return e, err
 	}
 	if text == nil {
-		return e, fmt.Errorf("there is no %s; run 'assent install %s'", path, t.Agent.Name)
+		return e, fmt.Errorf("%s does not exist; run 'assent install %s'", path, t.Agent.Name)
 	}
 	commands, err := t.Commands(text)
 	if err != nil {
@@ -146,6 +150,14 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 			return err
 		}
 	}
+	if _, err := exec.LookPath(argv[0]); err != nil {
+		why := err
+		if inner := (*fs.PathError)(nil); errors.As(err, &inner) {
+			why = inner.Err // the path is named already
+		}
+		return fmt.Errorf("the settings name the program %s, which cannot be started: %w; "+
+			"run 'assent uninstall %s', then 'assent install %s'", argv[0], why, a.Name, a.Name)
+	}
 	canaries, err := a.Canaries(dir)
 	if err != nil {
 		return err
@@ -155,7 +167,7 @@ func tryHook(ctx context.Context, a *agents.Agent, argv []string, asks agents.Ve
 		reply := startHook(ctx, withState, canary.Input, dir, a.Variables(dir))
 		got, err := a.Understood(reply)
 		if err != nil {
-			return fmt.Errorf("%s: %w %s", canary.Name, err, reply.Stderr)
+			return fmt.Errorf("%s: %w: %s", canary.Name, err, strings.Join(strings.Fields(reply.Stderr), " "))
 		}
 		want := canary.Want
 		if want == agents.Ask {

@@ -35,7 +35,7 @@ func ownPeer(conn syscall.RawConn) error {
 	var failed error
 	err := conn.Control(func(fd uintptr) { cred, failed = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED) })
 	if err != nil || failed != nil {
-		return fmt.Errorf("who asks cannot be found out: %w", failed)
+		return fmt.Errorf("the process that asks is unknown: %w", failed)
 	}
 	if int(cred.Uid) != unix.Getuid() {
 		return fmt.Errorf("user %d asks, and this is for user %d", cred.Uid, unix.Getuid())

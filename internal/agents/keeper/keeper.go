@@ -35,6 +35,8 @@ type Order struct {
 	Key     string
 	Session string // of the agent
 	Project string
+	// Name is that of the agent.
+	Name string
 	// Agent is the process of the agent, with which the keeper ends; 0 if it is not known.
 	Agent int
 	// Settings are files of agents that no command may change. SettingNames are those that the
@@ -125,7 +127,7 @@ func (k *keeper) open(ctx context.Context) error {
 	if !s.HasShell {
 		return errors.New("the policy gives agents no shell; add a shell section to it")
 	}
-	order := open.Order{Use: open.Run, Steps: true, Session: k.Session, Folder: k.Project}
+	order := open.Order{Use: open.Run, Steps: true, Session: k.Session, Folder: k.Project, Agent: k.Name}
 	if k.base, err = open.Open(ctx, s, order); err != nil {
 		return err
 	}
@@ -254,7 +256,7 @@ func listen(conn io.Reader, signals chan<- syscall.Signal, hangUp context.Cancel
 	for {
 		m, err := staged.Read(conn)
 		if err != nil {
-			hangUp(errors.New("the one who asked has gone"))
+			hangUp(errors.New("the process that asked has ended"))
 			return
 		}
 		if m.Signal > 0 {

@@ -23,56 +23,70 @@ type claudeEntry struct {
 }
 
 // claude reads what Claude Code 2.1 has in its files and flags.
-func (r reader) claude() (func(*commands, folders) (Verdict, string), error) {
+func (r reader) claude() (judges, error) {
 	var entries []claudeEntry
 	add := func(file string, top map[string]any) error {
 		if box, _ := top["sandbox"].(map[string]any); box["enabled"] == true {
 			return fmt.Errorf("%s: sandbox.enabled is true: Claude Code's own sandbox applies more of its lists, "+
 				"and a command that assent runs would not be in it", file)
 		}
-		if top["permissions"] == nil {
-			return nil
-		}
-		for _, list := range []struct {
-			name    string
-			verdict Verdict
-		}{{"deny", Deny}, {"ask", Ask}} {
-			names, err := texts(top, file, "permissions", list.name)
+		for verdict, name := range []string{Deny: "deny", Ask: "ask"} {
+			listed, err := permissionList(top, file, name)
 			if err != nil {
 				return err
 			}
-			for _, name := range names {
-				e, about, err := r.claudeEntry(name, file)
+			for _, text := range listed {
+				e, about, err := r.claudeEntry(text, file)
 				if err != nil {
-					return fmt.Errorf("%s: permissions.%s: %w", file, list.name, err)
+					return fmt.Errorf("%s: permissions.%s: %w", file, name, err)
 				}
 				if about {
-					e.verdict, e.said = list.verdict, fmt.Sprintf("permissions.%s has %q in %s", list.name, name, file)
+					e.verdict, e.said = Verdict(verdict), fmt.Sprintf("permissions.%s has %q in %s", name, text, file)
 					entries = append(entries, e)
 				}
 			}
 		}
 		return nil
 	}
-	// What the maker's server said for an organization is kept here.
-	said := filepath.Join(r.target.UserFolder(r.Surroundings), "remote-settings.json")
-	for _, f := range append(r.target.Files(r.Surroundings), settings.File{Scope: settings.Managed, Path: said}) {
+	for _, f := range r.claudeFiles() {
 		top, err := r.object(f.Path)
 		if err == nil {
 			err = add(f.Path, top)
 		}
 		if err != nil {
-			return nil, err
+			return judges{}, err
 		}
 	}
 	for _, p := range r.chain {
 		if isClaude(p.Args) {
 			if err := r.claudeFlags(p.Args, add); err != nil {
-				return nil, fmt.Errorf("in the flags of Claude Code: %w", err)
+				return judges{}, fmt.Errorf("in the flags of Claude Code: %w", err)
 			}
 		}
 	}
-	return func(c *commands, at folders) (Verdict, string) { return judgeClaude(entries, c, at) }, nil
+	return judges{
+		command: func(c *commands, at folders) (Verdict, string) { return judgeClaude(entries, c, at) },
+		hides: func(path string) bool {
+			return slices.ContainsFunc(entries, func(e claudeEntry) bool {
+				return e.tool == "Read" && e.verdict == Deny && e.files.matches(path)
+			})
+		},
+	}, nil
+}
+
+// claudeFiles are all that Claude Code reads settings from. What its maker's server said for an organization
+// is kept in a file too.
+func (r reader) claudeFiles() []settings.File {
+	said := filepath.Join(r.target.UserFolder(r.Surroundings), "remote-settings.json")
+	return append(r.target.Files(r.Surroundings), settings.File{Scope: settings.Managed, Path: said})
+}
+
+// permissionList is the list permissions.NAME of a file; nil if it has none.
+func permissionList(top map[string]any, file, name string) ([]string, error) {
+	if top["permissions"] == nil {
+		return nil, nil
+	}
+	return texts(top, file, "permissions", name)
 }
 
 // isClaude reports whether a command line is that of Claude Code, alone or as a script.

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/assent-dev/assent/internal/agents/settings"
 )
 
 // A prefixRule is one that says with which words a command begins. Each place has alternatives.
@@ -21,6 +23,19 @@ type prefixRule struct {
 // and the administrator's requirements. Project files that Codex does not trust are read as well.
 func (r reader) codex() (func(*commands, folders) (Verdict, string), error) {
 	var rules []prefixRule
+	for _, f := range r.codexFiles() {
+		more, err := r.codexRules(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		rules = append(rules, more...)
+	}
+	rules = slices.DeleteFunc(rules, func(p prefixRule) bool { return p.verdict == None })
+	return func(c *commands, _ folders) (Verdict, string) { return judgeCodex(rules, c) }, nil
+}
+
+// codexFiles are the files with rules.
+func (r reader) codexFiles() (out []settings.File) {
 	var seen []string
 	for _, f := range r.target.Files(r.Surroundings) {
 		folder := filepath.Join(filepath.Dir(f.Path), "rules")
@@ -28,23 +43,23 @@ func (r reader) codex() (func(*commands, folders) (Verdict, string), error) {
 			seen = append(seen, folder)
 			for _, name := range r.List(folder) {
 				if strings.HasSuffix(name, ".rules") {
-					more, err := r.rulesFile(filepath.Join(folder, name))
-					if err != nil {
-						return nil, err
-					}
-					rules = append(rules, more...)
+					out = append(out, settings.File{Scope: f.Scope, Path: filepath.Join(folder, name)})
 				}
 			}
 		}
 		if filepath.Base(f.Path) == "requirements.toml" {
-			more, err := r.requirements(f.Path)
-			if err != nil {
-				return nil, err
-			}
-			rules = append(rules, more...)
+			out = append(out, f)
 		}
 	}
-	return func(c *commands, _ folders) (Verdict, string) { return judgeCodex(rules, c) }, nil
+	return out
+}
+
+// codexRules reads the rules of a file, those that allow too: their verdict is None.
+func (r reader) codexRules(file string) ([]prefixRule, error) {
+	if filepath.Base(file) == "requirements.toml" {
+		return r.requirements(file)
+	}
+	return r.rulesFile(file)
 }
 
 func (r reader) rulesFile(file string) ([]prefixRule, error) {
@@ -58,11 +73,11 @@ func (r reader) rulesFile(file string) ([]prefixRule, error) {
 	}
 	var out []prefixRule
 	for _, c := range calls {
-		rule, about, err := c.rule()
+		rule, err := c.rule()
 		if err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", file, c.line, err)
 		}
-		if about {
+		if len(rule.pattern) > 0 {
 			rule.said = fmt.Sprintf("%s:%d forbids commands that begin with %s", file, c.line, rule)
 			if rule.verdict == Ask {
 				rule.said = fmt.Sprintf("%s:%d asks about commands that begin with %s", file, c.line, rule)
@@ -81,61 +96,61 @@ func (p prefixRule) String() string {
 	return fmt.Sprintf("%q", strings.Join(words, " "))
 }
 
-// decision is the verdict of a rule; about is false for one that allows.
-func decision(text string) (v Verdict, about bool, err error) {
+// decision is the verdict of a rule, None for one that allows.
+func decision(text string) (Verdict, error) {
 	switch text {
 	case "", "allow":
-		return None, false, nil
+		return None, nil
 	case "prompt":
-		return Ask, true, nil
+		return Ask, nil
 	case "forbidden":
-		return Deny, true, nil
+		return Deny, nil
 	}
-	return Deny, false, fmt.Errorf("unknown decision %q: it must be allow, prompt or forbidden", text)
+	return Deny, fmt.Errorf("unknown decision %q: it must be allow, prompt or forbidden", text)
 }
 
-// rule reads a call in a file of rules.
-func (c ruleCall) rule() (p prefixRule, about bool, err error) {
+// rule reads a call in a file of rules. One without a pattern is about no commands.
+func (c ruleCall) rule() (p prefixRule, err error) {
 	names := map[string][]string{
 		"prefix_rule":     {"pattern", "decision", "match", "not_match", "justification"},
 		"host_executable": {"name", "paths"}, "network_rule": {"host", "protocol", "decision", "justification"},
 	}[c.name]
 	if names == nil {
-		return p, false, fmt.Errorf("assent does not know the function %q in rules; take it out, "+
+		return p, fmt.Errorf("assent does not know the function %q in rules; take it out, "+
 			"or have commands of this agent judged without replacing them", c.name)
 	}
 	args := map[string]any{}
 	for i, a := range c.args {
 		if a.name == "" {
 			if i >= len(names) {
-				return p, false, fmt.Errorf("%s has too many arguments", c.name)
+				return p, fmt.Errorf("%s has too many arguments", c.name)
 			}
 			a.name = names[i]
 		}
 		if !slices.Contains(names, a.name) {
-			return p, false, fmt.Errorf("assent does not know the argument %q of %s", a.name, c.name)
+			return p, fmt.Errorf("assent does not know the argument %q of %s", a.name, c.name)
 		}
 		args[a.name] = a.value
 	}
 	said, _ := args["decision"].(string)
 	if _, given := args["decision"]; given && said == "" {
-		return p, false, fmt.Errorf("the decision of %s must be a string", c.name)
+		return p, fmt.Errorf("the decision of %s must be a string", c.name)
 	}
 	switch c.name {
 	case "host_executable": // it narrows which paths a name stands for; here a name stands for all
-		return p, false, nil
+		return p, nil
 	case "network_rule":
 		if said != "allow" {
-			return p, false, fmt.Errorf("assent does not apply the network_rule for %v to commands that it runs", args["host"])
+			return p, fmt.Errorf("assent does not apply the network_rule for %v to commands that it runs", args["host"])
 		}
-		return p, false, nil
+		return p, nil
 	}
-	if p.verdict, about, err = decision(said); err != nil {
-		return p, false, err
+	if p.verdict, err = decision(said); err != nil {
+		return p, err
 	}
 	list, ok := args["pattern"].([]any)
 	if !ok || len(list) == 0 {
-		return p, false, fmt.Errorf("the pattern of prefix_rule must be a list of words")
+		return p, fmt.Errorf("the pattern of prefix_rule must be a list of words")
 	}
 	for _, item := range list {
 		alternatives, ok := item.([]any)
@@ -146,16 +161,16 @@ func (c ruleCall) rule() (p prefixRule, about bool, err error) {
 		for _, a := range alternatives {
 			text, ok := a.(string)
 			if !ok {
-				return p, false, fmt.Errorf("the pattern of prefix_rule must have words, and lists of words")
+				return p, fmt.Errorf("the pattern of prefix_rule must have words, and lists of words")
 			}
 			words = append(words, text)
 		}
 		if len(words) == 0 {
-			return p, false, fmt.Errorf("the pattern of prefix_rule has an empty list")
+			return p, fmt.Errorf("the pattern of prefix_rule has an empty list")
 		}
 		p.pattern = append(p.pattern, words)
 	}
-	return p, about, nil
+	return p, nil
 }
 
 // requirements reads the rules of the administrator.
@@ -198,14 +213,11 @@ func (r reader) requirements(file string) ([]prefixRule, error) {
 			}
 			p.pattern = append(p.pattern, alternatives)
 		}
-		var about bool
-		if p.verdict, about, err = decision(rule.Decision); err != nil || len(p.pattern) == 0 {
+		if p.verdict, err = decision(rule.Decision); err != nil || len(p.pattern) == 0 {
 			return nil, fmt.Errorf("%s: a prefix rule has no pattern, or: %w", file, err)
 		}
 		p.said = fmt.Sprintf("%s has a rule for commands that begin with %s", file, p)
-		if about {
-			out = append(out, p)
-		}
+		out = append(out, p)
 	}
 	return out, nil
 }

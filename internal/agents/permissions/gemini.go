@@ -28,6 +28,11 @@ type geminiRule struct {
 	// conditional says that it holds in some modes or for some agents alone.
 	conditional bool
 	said        string
+
+	// What it says, for who reads the rules rather than applies them: the file, the entry as it is written, and
+	// the prefix of a command. Doubtful says that Gemini CLI may leave it out.
+	file, text, prefix string
+	doubtful           bool
 }
 
 // The ranks of files and lists, as Gemini CLI 0.61 has them.
@@ -40,51 +45,9 @@ const geminiShell = "run_shell_command"
 
 // gemini reads the lists in the settings of Gemini CLI, and its policies.
 func (r reader) gemini() (judges, error) {
-	g := &geminiReader{reader: r}
-	var user, admin []string
-	for _, f := range r.target.Files(r.Surroundings) {
-		top, err := r.object(f.Path)
-		if err != nil {
-			return judges{}, err
-		}
-		if top == nil {
-			continue
-		}
-		if err := g.lists(f.Path, top); err != nil {
-			return judges{}, err
-		}
-		for key, to := range map[string]*[]string{"policyPaths": &user, "adminPolicyPaths": &admin} {
-			more, err := texts(top, f.Path, key)
-			if err != nil {
-				return judges{}, err
-			}
-			*to = append(*to, more...)
-		}
-	}
-	for _, p := range r.chain {
-		if err := g.flags(p.Args, &user, &admin); err != nil {
-			return judges{}, err
-		}
-	}
-	home := r.target.UserFolder(r.Surroundings)
-	system := filepath.Join(settings.GeminiFolder(r.Surroundings), "policies")
-	// Those that Gemini CLI may leave out only make it stricter here: they allow nothing.
-	g.policies(system, adminTier, r.Rooted(system))
-	for _, path := range admin {
-		g.policies(g.absolute(path), adminTier, false)
-	}
-	g.policies(filepath.Join(home, "policies"), userTier, len(user) == 0)
-	for _, path := range user {
-		g.policies(g.absolute(path), userTier, true)
-	}
-	for _, p := range r.Projects() {
-		g.policies(filepath.Join(p, r.target.Folder, "policies"), workspaceTier, false)
-	}
-	for _, name := range r.List(filepath.Join(home, "extensions")) {
-		g.policies(filepath.Join(home, "extensions", name, "policies"), extensionTier, false)
-	}
-	if g.err != nil {
-		return judges{}, g.err
+	g, err := r.geminiRules(false)
+	if err != nil {
+		return judges{}, err
 	}
 	slices.SortStableFunc(g.rules, func(a, b geminiRule) int {
 		switch {
@@ -109,6 +72,54 @@ func (r reader) gemini() (judges, error) {
 	}, nil
 }
 
+// geminiRules reads all rules, if so told those too that allow and that Gemini CLI may leave out.
+func (r reader) geminiRules(doubtful bool) (*geminiReader, error) {
+	g := &geminiReader{reader: r, doubtful: doubtful}
+	var user, admin []string
+	for _, f := range r.target.Files(r.Surroundings) {
+		top, err := r.object(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		if top == nil {
+			continue
+		}
+		if err := g.lists(f.Path, top); err != nil {
+			return nil, err
+		}
+		for key, to := range map[string]*[]string{"policyPaths": &user, "adminPolicyPaths": &admin} {
+			more, err := texts(top, f.Path, key)
+			if err != nil {
+				return nil, err
+			}
+			*to = append(*to, more...)
+		}
+	}
+	for _, p := range r.chain {
+		if err := g.flags(p.Args, &user, &admin); err != nil {
+			return nil, err
+		}
+	}
+	home := r.target.UserFolder(r.Surroundings)
+	system := filepath.Join(settings.GeminiFolder(r.Surroundings), "policies")
+	// Those that Gemini CLI may leave out only make it stricter here: they allow nothing.
+	g.policies(system, adminTier, r.Rooted(system))
+	for _, path := range admin {
+		g.policies(g.absolute(path), adminTier, false)
+	}
+	g.policies(filepath.Join(home, "policies"), userTier, len(user) == 0)
+	for _, path := range user {
+		g.policies(g.absolute(path), userTier, true)
+	}
+	for _, p := range r.Projects() {
+		g.policies(filepath.Join(p, r.target.Folder, "policies"), workspaceTier, false)
+	}
+	for _, name := range r.List(filepath.Join(home, "extensions")) {
+		g.policies(filepath.Join(home, "extensions", name, "policies"), extensionTier, false)
+	}
+	return g, g.err
+}
+
 var strictness = map[string]int{"deny": 0, "ask_user": 1, "allow": 2}
 
 type geminiReader struct {
@@ -116,6 +127,8 @@ type geminiReader struct {
 	rules []geminiRule
 	err   error
 	given map[string][]string // the lists of which one may replace another
+	// doubtful says to keep rules that allow and that Gemini CLI may leave out.
+	doubtful bool
 }
 
 func (g *geminiReader) absolute(path string) string {
@@ -206,9 +219,9 @@ func (g *geminiReader) list(entry, file, list, decision string, rank float64) (n
 	}
 	shell := slices.Contains([]string{geminiShell, "ShellTool", "*"}, m[1])
 	rule := geminiRule{tools: []string{m[1]}, priority: rank, decision: decision,
-		said: fmt.Sprintf("%s has %q in %s", list, entry, file)}
+		said: fmt.Sprintf("%s has %q in %s", list, entry, file), file: file, text: list + ": " + entry}
 	if narrow = shell && strings.Contains(entry, "("); narrow {
-		rule.pattern = geminiPrefix(m[2])
+		rule.pattern, rule.prefix = geminiPrefix(m[2]), m[2]
 	}
 	g.rules = append(g.rules, rule)
 	return narrow
@@ -299,6 +312,20 @@ type policyRule struct {
 	ToolAnnotations map[string]any `toml:"toolAnnotations"`
 }
 
+// text writes a rule of a policy in a few words.
+func (p policyRule) text(names []string, prefix string) string {
+	text := strings.Join(names, ", ")
+	if p.MCPName != "" {
+		text = p.MCPName + ":" + text
+	}
+	for _, about := range []string{prefix, p.CommandRegex, p.ArgsPattern} {
+		if about != "" {
+			return text + "(" + about + ")"
+		}
+	}
+	return text
+}
+
 func (g *geminiReader) policy(file, text string, tier float64, allows bool) error {
 	var top struct {
 		Rules    []policyRule `toml:"rule"`
@@ -332,15 +359,21 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 		if err != nil {
 			return fmt.Errorf("%s: rule %d: %w", file, i+1, err)
 		}
-		if p.Decision == "allow" && !allows {
+		if p.Decision == "allow" && !allows && !g.doubtful {
 			continue
 		}
-		for _, pattern := range patterns {
+		prefixes, _ := oneOrMore(p.CommandPrefix) // they were read for the patterns
+		for n, pattern := range patterns {
+			prefix := ""
+			if n < len(prefixes) {
+				prefix = prefixes[n]
+			}
 			g.rules = append(g.rules, geminiRule{
 				tools: names, server: p.MCPName, priority: tier + p.Priority/1000, decision: p.Decision,
 				pattern: pattern, own: p.ArgsPattern != "",
 				conditional: len(p.Modes) > 0 || p.Interactive != nil || p.Subagent != "" || p.ToolAnnotations != nil,
 				said:        fmt.Sprintf("%s: rule %d says %s", file, i+1, p.Decision),
+				file:        file, text: p.text(names, prefix), prefix: prefix, doubtful: !allows,
 			})
 		}
 	}

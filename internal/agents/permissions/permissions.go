@@ -49,6 +49,7 @@ type Lists struct {
 type judges struct {
 	command func(c *commands, at folders) (Verdict, string)
 	tool    func(server, tool string, args json.RawMessage) (Verdict, string)
+	hides   func(path string) bool
 }
 
 // folders are what a path in a command is relative to.
@@ -82,7 +83,7 @@ func Read(agent string, at Place) (Lists, error) {
 	r := reader{Surroundings: s, target: settings.TargetOf(a), dir: at.Dir, chain: at.Chain}
 	switch a.Name {
 	case "claude-code":
-		l.command, err = r.claude()
+		l.judges, err = r.claude()
 	case "codex":
 		l.command, err = r.codex()
 	case "gemini":
@@ -115,6 +116,10 @@ func (l Lists) JudgeTool(server, tool string, args json.RawMessage) (Verdict, st
 	}
 	return l.tool(server, tool, args)
 }
+
+// Hides reports whether the agent leaves a file out of its searches, because its own lists deny reading it. Only
+// those of Claude Code are read for this.
+func (l Lists) Hides(path string) bool { return l.hides != nil && l.hides(path) }
 
 // A reader reads the files of one agent.
 type reader struct {

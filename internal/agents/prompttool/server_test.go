@@ -83,13 +83,13 @@ func TestAnswers(t *testing.T) {
 		`{"tool_name":"Bash","input":{"command":"ls"},"tool_use_id":"t"}`:       {"deny", "the file is not known"},
 		`{"tool_name":"Write","input":{"file_path":"k","content":""}}`:          {"deny", "nothing says to which folder"},
 		`{"tool_name":"Bash","input":{"command":"git push"},"tool_use_id":"t"}`: {"deny", "rule deny shell(git push)"},
-		`{"tool_name":"Bash","input":{"command":"make"},"tool_use_id":"t"}`:     {"deny", "nobody is there"},
-		`{"tool_name":"Teleport","input":{},"tool_use_id":"t"}`:                 {"deny", "nobody is there"},
+		`{"tool_name":"Bash","input":{"command":"make"},"tool_use_id":"t"}`:     {"deny", "there is no one to ask"},
+		`{"tool_name":"Teleport","input":{},"tool_use_id":"t"}`:                 {"deny", "there is no one to ask"},
 		`{"tool_name":"Bash","input":{"command":"if then"},"tool_use_id":"t"}`:  {"deny", "cannot be parsed"},
-		`{"tool_name":"Bash","input":{"command":7}}`:                            {"deny", "command is no text"},
+		`{"tool_name":"Bash","input":{"command":7}}`:                            {"deny", "command must be a string"},
 		`{"tool_name":"Bash"}`:             {"deny", "tool_input is missing"},
 		`{"input":{"command":"ls"}}`:       {"deny", "tool_name is missing"},
-		`{"tool_name":"Bash","input":"x"}`: {"deny", "no JSON object"},
+		`{"tool_name":"Bash","input":"x"}`: {"deny", "must be a JSON object"},
 		`{}`:                               {"deny", "tool_name is missing"},
 	} {
 		behavior, answer := ask(t, connect(t, options(t)), arguments)

@@ -59,13 +59,13 @@ func (in *inspection) codexFeatures(scope Scope, path string, last bool) (top ma
 			line, why = p.Position.Line, p.Message
 		}
 		what := "it is not TOML (" + why + "): Codex does not start"
-		in.found(Finding{Scope: scope, Path: path, Line: line, What: what, Do: "mend it"})
+		in.found(Finding{Scope: scope, Path: path, Line: line, What: what, Do: "correct it"})
 		return nil
 	}
 	for _, table := range []string{"features", "feature_requirements"} {
 		features, isTable := top[table].(map[string]any)
 		if top[table] != nil && !isTable {
-			in.found(Finding{Scope: scope, Path: path, Line: l.tomlLine(table), Do: "mend it",
+			in.found(Finding{Scope: scope, Path: path, Line: l.tomlLine(table), Do: "correct it",
 				What: table + " is not a table: Codex does not start"})
 		}
 		for _, name := range []string{"hooks", "codex_hooks"} {
@@ -105,15 +105,15 @@ func (in *inspection) codexShape(l layer) {
 		return
 	}
 	if hooks.kind != '{' {
-		in.at(l, hooks.start, false, "hooks must be an object: "+ignores, "mend it")
+		in.at(l, hooks.start, false, "hooks must be an object: "+ignores, "correct it")
 	}
 	for _, m := range hooks.members {
 		if m.value.kind != '[' {
-			in.at(l, m.start, false, m.key+" must be a list: "+ignores, "mend it")
+			in.at(l, m.start, false, m.key+" must be a list: "+ignores, "correct it")
 		}
 		for i := range m.value.items {
 			if group := &m.value.items[i]; !codexGroup(l.decoded(group)) {
-				in.at(l, group.start, false, "this must be a matcher with hooks of a known type: "+ignores, "mend it")
+				in.at(l, group.start, false, "this must be a matcher with hooks of a known type: "+ignores, "correct it")
 			}
 		}
 	}

@@ -90,3 +90,17 @@ func Decode(text []byte) (map[string]any, error) {
 	out, _ := layer{text: text}.decoded(&top).(map[string]any)
 	return out, nil
 }
+
+// Keys are the names in the object at the end of some keys, in the order in which they are written.
+func Keys(text []byte, keys ...string) (out []string) {
+	top, err := parse(text)
+	if err != nil {
+		return nil
+	}
+	if n := top.at(keys...); n != nil {
+		for _, m := range n.members {
+			out = append(out, m.key)
+		}
+	}
+	return out
+}

@@ -58,7 +58,7 @@ func (in *inspection) json(scope Scope, path, then string) (layer, bool) {
 	var err error
 	l.top, l.odd, err = parseOdd(l.text)
 	if err != nil && then != "" {
-		in.note(scope, path, "it is not JSON ("+err.Error()+"): "+then, "mend it")
+		in.note(scope, path, "it is not JSON ("+err.Error()+"): "+then, "correct it")
 	}
 	return l, err == nil
 }

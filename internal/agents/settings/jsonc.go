@@ -96,7 +96,7 @@ func (s *scanner) whole() (node, error) {
 		err = s.fault("there is more after the end")
 	}
 	if err == nil && n.kind != '{' {
-		err = s.fault("it is no object")
+		err = s.fault("it must be a JSON object")
 	}
 	return n, err
 }
@@ -178,7 +178,7 @@ func (s *scanner) object(n *node, depth int) error {
 			return err
 		}
 		if n.member(m.key) != nil {
-			return s.fault("the key %q is there twice", m.key)
+			return s.fault("duplicate key %q", m.key)
 		}
 		if c, err := s.peek(); err != nil || c != ':' {
 			return orFault(err, s.fault("a colon is missing after %q", m.key))
@@ -270,7 +270,7 @@ func (s *scanner) word() error {
 	}
 	if !json.Valid(s.text[start:s.at]) {
 		s.at = start
-		return s.fault("this is no JSON")
+		return s.fault("this is not JSON")
 	}
 	return nil
 }

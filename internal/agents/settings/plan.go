@@ -65,7 +65,7 @@ func (p *Plan) add(path []string, value any, list bool) error {
 	here := &at
 	for i, key := range path {
 		if here.kind != '{' {
-			return fmt.Errorf("%s is no object; it was left alone", name(path[:i]))
+			return fmt.Errorf("%s must be an object; nothing was changed", name(path[:i]))
 		}
 		next := here.member(key)
 		if next == nil {
@@ -77,7 +77,7 @@ func (p *Plan) add(path []string, value any, list bool) error {
 	case !list:
 		return nil // it says something already
 	case here.kind != '[':
-		return fmt.Errorf("%s is no list; it was left alone", name(path))
+		return fmt.Errorf("%s must be a list; nothing was changed", name(path))
 	}
 	there, err := p.contains(here, value)
 	if err != nil || there {

@@ -26,15 +26,12 @@ type Keys struct {
 // keyring, so one that cannot be asked has no key. It may ask a person to unlock it; that
 // is waited for until ctx is done.
 func (k Keys) find(ctx context.Context, name string) (string, error) {
-	environ, ring := k.Environ, k.Keyring
-	if environ == nil {
-		environ = os.LookupEnv
-	}
+	ring := k.Keyring
 	if ring == nil {
 		ring = keyring.Get
 	}
-	if value, _ := environ(name); strings.TrimSpace(value) != "" {
-		return strings.TrimSpace(value), nil
+	if value := k.variable(name); value != "" {
+		return value, nil
 	}
 	type answer struct {
 		key string
@@ -54,6 +51,16 @@ func (k Keys) find(ctx context.Context, name string) (string, error) {
 	case <-ctx.Done():
 		return "", fmt.Errorf("asking the keyring for %s: %w", name, context.Cause(ctx))
 	}
+}
+
+// variable returns a variable of the environment, empty if it is not set.
+func (k Keys) variable(name string) string {
+	environ := k.Environ
+	if environ == nil {
+		environ = os.LookupEnv
+	}
+	value, _ := environ(name)
+	return strings.TrimSpace(value)
 }
 
 // missing says where a key belongs.

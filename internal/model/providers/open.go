@@ -17,7 +17,8 @@ import (
 
 // Options are what can be said about a model besides its name. The zero Options are fine.
 type Options struct {
-	// BaseURL is where the provider is; empty is its usual address.
+	// BaseURL is where the provider is; empty is what ANTHROPIC_BASE_URL or OPENAI_BASE_URL says, and
+	// without that its usual address.
 	BaseURL string
 	// KeyVariable is the variable, and the account in the keyring, that has the key; empty
 	// is ANTHROPIC_API_KEY or OPENAI_API_KEY.
@@ -80,7 +81,7 @@ func guess(name string) string {
 
 func openScript(file string, o Options) (worker.Talker, error) {
 	if file == "" {
-		return nil, fmt.Errorf("model %q: a file is needed behind the colon", "script:")
+		return nil, fmt.Errorf("model %q: missing file name after the colon", "script:")
 	}
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(o.Folder, file)
@@ -95,16 +96,21 @@ func openScript(file string, o Options) (worker.Talker, error) {
 // endpoint finds the key. Only a provider at its usual address needs one: a server on
 // somebody's own machine may do without.
 func (o Options) endpoint(ctx context.Context, provider, name, variable string) (model.Endpoint, error) {
+	url, urlName := o.BaseURL, ""
+	if url == "" {
+		urlName = strings.TrimSuffix(variable, "_API_KEY") + "_BASE_URL"
+		url = o.Keys.variable(urlName)
+	}
 	variable = cmp.Or(o.KeyVariable, variable)
 	key, err := o.Keys.find(ctx, variable)
 	if err != nil {
 		return model.Endpoint{}, err
 	}
-	if key == "" && (o.BaseURL == "" || o.KeyVariable != "") {
+	if key == "" && (url == "" || o.KeyVariable != "") {
 		return model.Endpoint{}, &model.Fault{Kind: model.FaultKey, Text: missing(provider, variable)}
 	}
 	return model.Endpoint{
-		Provider: provider, Model: name, BaseURL: o.BaseURL, Key: key, KeyName: variable,
+		Provider: provider, Model: name, BaseURL: url, URLName: urlName, Key: key, KeyName: variable,
 		MaxTokens: o.MaxTokens, Silence: o.Silence, Retry: o.Retry,
 	}, nil
 }

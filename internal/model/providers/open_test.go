@@ -39,9 +39,9 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		"an unknown provider":      {"bedrock:x", providers.Options{}, []string{`"bedrock:x"`, "anthropic:MODEL, openai:MODEL or script:FILE"}},
 		"nothing":                  {"", providers.Options{}, []string{"anthropic:MODEL"}},
 		"only a provider":          {"openai", providers.Options{}, []string{"openai:MODEL"}},
-		"no model":                 {"openai:", providers.Options{BaseURL: "http://localhost:1"}, []string{"a name is needed"}},
+		"no model":                 {"openai:", providers.Options{BaseURL: "http://localhost:1"}, []string{"missing model name"}},
 		"a wrong address":          {"openai:x", providers.Options{BaseURL: "localhost:1"}, []string{"base_url"}},
-		"no script":                {"script:", providers.Options{}, []string{"a file is needed"}},
+		"no script":                {"script:", providers.Options{}, []string{"missing file name"}},
 		"no such script":           {"script:/nowhere/x.yaml", providers.Options{}, []string{"/nowhere/x.yaml"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,6 +94,34 @@ func TestWhereAKeyComesFrom(t *testing.T) {
 				t.Errorf("sent %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The address of a provider is that of config, else that of the environment.
+func TestWhereAnAddressComesFrom(t *testing.T) {
+	for provider, variable := range map[string]string{"anthropic": "ANTHROPIC_BASE_URL", "openai": "OPENAI_BASE_URL"} {
+		refuse := modeltest.Refuse(401, `{"error":{"message":"bad key"}}`)
+		s := modeltest.NewServer(t, refuse, refuse)
+		for name, o := range map[string]providers.Options{
+			"environment": {Keys: keys(map[string]string{variable: s.URL})},
+			"config":      {BaseURL: s.URL, Keys: keys(map[string]string{variable: "http://127.0.0.1:1"})},
+		} {
+			m, err := providers.Open(t.Context(), provider+":x", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = m.Talk(t.Context(), worker.Prompt{Rounds: []worker.Round{{Message: worker.Message{Text: "x"}}}}, nil)
+			if f := (*model.Fault)(nil); !errors.As(err, &f) || f.Kind != model.FaultKey {
+				t.Errorf("%s from the %s: %v", provider, name, err)
+			}
+		}
+		if n := len(s.Requests()); n != 2 {
+			t.Errorf("%s: %d requests", provider, n)
+		}
+		_, err := providers.Open(t.Context(), provider+":x", providers.Options{Keys: keys(map[string]string{variable: "ftp://x"})})
+		if err == nil || !strings.Contains(err.Error(), "invalid "+variable) {
+			t.Errorf("a wrong address: %v", err)
+		}
 	}
 }
 

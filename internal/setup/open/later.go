@@ -7,9 +7,9 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
-// laterDeny returns what says which deny came after some rules were read: files that it is
-// about are not hidden from commands. Grants are those of the sessions that ask.
-func laterDeny(since []policy.Rule, rules func(context.Context) (*policy.RuleSet, error),
+// laterDeny returns what says which deny of a project came after some rules were read: files that
+// it is about are not hidden from commands. Grants are those of the sessions that ask.
+func laterDeny(project string, since []policy.Rule, rules func(context.Context) (*policy.RuleSet, error),
 	grants func(context.Context) ([]policy.Grant, error)) func() string {
 	known := map[string]bool{}
 	for _, r := range since {
@@ -19,10 +19,10 @@ func laterDeny(since []policy.Rule, rules func(context.Context) (*policy.RuleSet
 		now, rulesErr := rules(context.Background())
 		granted, grantsErr := grants(context.Background())
 		if rulesErr != nil || grantsErr != nil {
-			return "what is denied by now cannot be read"
+			return "the current denies cannot be read"
 		}
 		for _, r := range now.Rules() {
-			if r.Effect == policy.EffectDeny && !known[r.String()] {
+			if r.Effect == policy.EffectDeny && r.HoldsIn(project) && !known[r.String()] {
 				return r.String() + ", which is newer than the sandbox"
 			}
 		}

@@ -35,7 +35,7 @@ func TestLaterDeny(t *testing.T) {
 			return set, errors.Join(err, c.err)
 		}
 		grants := func(context.Context) ([]policy.Grant, error) { return c.grants, nil }
-		if said := laterDeny([]policy.Rule{old}, rules, grants)(); (said != "") != c.want {
+		if said := laterDeny("", []policy.Rule{old}, rules, grants)(); (said != "") != c.want {
 			t.Errorf("%s: it says %q", name, said)
 		}
 	}

@@ -56,6 +56,8 @@ type Order struct {
 	// Folder is the project of another agent's session. Such a session has no owner: hooks begin
 	// it, and its agent ends it.
 	Folder string
+	// Agent is who asks, for a person who answers elsewhere; empty means the name of the program.
+	Agent string
 	// Programs are what a run that goes on starts, as they were when it began; nil means as
 	// they are now.
 	Programs *command.Programs
@@ -71,7 +73,7 @@ type Base struct {
 	Store *store.Store
 	// Sandbox is what holds tools; nil if nobody looked for one.
 	Sandbox *Sandbox
-	// Kept are the rules of the store when it was opened.
+	// Kept are the rules of the store that were for this project when it was opened.
 	Kept []policy.Rule
 	// Programs are what is started, as they were at first: others are refused.
 	Programs *command.Programs
@@ -79,6 +81,7 @@ type Base struct {
 	KeepSession bool
 
 	use     Use
+	agent   string // who asks
 	standIn string // a folder with stand-ins for roots that are not there; empty for none
 }
 
@@ -86,7 +89,7 @@ type Base struct {
 // is none, nothing is made.
 func Open(ctx context.Context, s *setup.Setup, o Order) (b *Base, err error) {
 	b = &Base{Setup: s, Mode: s.Mode(), use: o.Use, Session: cmp.Or(o.Session, rand.Text()), KeepSession: o.Kept,
-		Programs: o.Programs}
+		Programs: o.Programs, agent: cmp.Or(o.Agent, filepath.Base(os.Args[0]))}
 	if b.Programs == nil {
 		b.Programs = &command.Programs{}
 	}
@@ -111,7 +114,7 @@ func Open(ctx context.Context, s *setup.Setup, o Order) (b *Base, err error) {
 	if err != nil {
 		return b, err
 	}
-	b.Kept = rules.Rules()
+	b.Kept = policy.RulesIn(rules.Rules(), b.Scope)
 	return b, nil
 }
 
@@ -182,21 +185,23 @@ func (b *Base) makeRoots() (err error) {
 // policy of the one who calls denies and allows. The door adds its approver and recorder.
 func (b *Base) Gate(conf *policy.RuleSet) approval.Config {
 	return approval.Config{
-		Session: b.Session, Mode: b.Mode, Policy: conf, Sandbox: b.Sandbox.Words(),
+		Session: b.Session, Project: b.Scope, Mode: b.Mode, Policy: conf, Sandbox: b.Sandbox.Words(),
 		Rules: b.Store, Grants: b.Store, Requests: b.Store, Claims: b.Store,
 		Proofs: proof.Verifier(proof.NewBook(b.Store).Key),
+		Origin: func(context.Context) approval.Origin { return setup.Origin(b.agent, b.Dir) },
 	}
 }
 
 // Denied tells lists, searches and commands which acts are denied, by a rule or for the
 // session. What cannot be found out is denied.
 func (b *Base) Denied(conf *policy.RuleSet) func(context.Context, policy.Act) bool {
+	call := policy.Call{Session: b.Session, Project: b.Scope}
 	return func(ctx context.Context, act policy.Act) bool {
 		if b.Store == nil {
-			meets, _ := policy.Policy{Fixed: conf}.Denies(b.Session, act, time.Now())
+			meets, _ := policy.Policy{Fixed: conf}.Denies(call, act, time.Now())
 			return meets == policy.MatchYes
 		}
-		return approval.IsDenied(ctx, b.Store, b.Session, conf, act, time.Now())
+		return approval.IsDenied(ctx, b.Store, call, conf, act, time.Now())
 	}
 }
 
@@ -235,7 +240,7 @@ func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 		}
 	}
 	if b.Store != nil {
-		opts.Later = laterDeny(b.Kept, b.Store.Rules, b.grants)
+		opts.Later = laterDeny(b.Scope, b.Kept, b.Store.Rules, b.grants)
 	}
 	switch {
 	case cfg.Worker != nil:

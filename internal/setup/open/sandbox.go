@@ -126,8 +126,12 @@ func stageHelper(o detect.Options) []string {
 // keptFile is where it is kept that the sandbox holds, among assent's own files.
 func keptFile(p setup.Places) string { return filepath.Join(p.State, "sandbox-checked.json") }
 
-// smallProgram is assent-shell beside this program; empty if it is not there.
+// smallProgram is assent-shell beside this program; empty if it is not there, or if this is not assent
+// but a program that embeds it.
 func smallProgram(program string) string {
+	if !setup.IsOwn(program) {
+		return ""
+	}
 	small := filepath.Join(filepath.Dir(program), "assent-shell")
 	if info, err := os.Lstat(small); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
 		return small

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -38,7 +36,7 @@ func Store(ctx context.Context, places setup.Places, user *config.User) (*store.
 // ReadStore is Store for who changes nothing: where there is none, none is made, and the error
 // is [ErrNoStore].
 func ReadStore(ctx context.Context, places setup.Places, user *config.User) (*store.Store, error) {
-	if _, err := os.Stat(filepath.Join(places.State, store.FileName)); errors.Is(err, fs.ErrNotExist) {
+	if !store.Made(places.State) {
 		return nil, fmt.Errorf("%w: there is no store in %s", ErrNoStore, places.State)
 	}
 	return Store(ctx, places, user)

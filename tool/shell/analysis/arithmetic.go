@@ -143,7 +143,7 @@ func (w *walker) arithmeticAssign(x syntax.ArithmExpr, s *state, whole syntax.No
 		return
 	}
 	if !ok || !w.arithmeticIndex(word, s, whole) {
-		w.unknown(0, whole, "an assignment in arithmetic to something that is no name")
+		w.unknown(0, whole, "an assignment in arithmetic to something that is not a name")
 	}
 }
 

@@ -170,7 +170,7 @@ func (w *walker) program(c *command) {
 	w.named(c)
 	w.git(c, reading)
 	w.effects(c, reading)
-	w.own(c)
+	w.own(c, reading)
 	w.otherName(c)
 }
 

@@ -342,10 +342,19 @@ func redirectsGit(s Setting, g gitRemotes, urls []gitURL) bool {
 		if name != "helper" || s.Value == "" || isOnly && !slices.ContainsFunc(urls, meant) {
 			return false
 		}
-		helper, _, _ := strings.Cut(s.Value, " ")
-		return !slices.Contains([]string{"store", "cache", "osxkeychain", "libsecret"}, helper)
+		return !knownHelper(s.Value)
 	}
 	return false
+}
+
+// knownHelper reports whether a helper for passwords is known to talk to nobody but the host itself.
+func knownHelper(value string) bool {
+	words := strings.Fields(value)
+	if program, isCommand := strings.CutPrefix(words[0], "!"); isCommand {
+		return (program == "gh" || path.IsAbs(program) && path.Base(program) == "gh") &&
+			slices.Equal(words[1:], []string{"auth", "git-credential"})
+	}
+	return slices.Contains([]string{"store", "cache", "osxkeychain", "libsecret", "wincred", "manager", "manager-core"}, words[0])
 }
 
 // steersGit reports whether a variable may change whom git talks to.

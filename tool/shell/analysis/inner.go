@@ -229,11 +229,19 @@ func (w *walker) loaded(c *command) {
 // approves their own call.
 var ownCommands = map[string]bool{
 	"approve": true, "deny": true, "resume": true, "rules": true, "grants": true, "approvals": true, "trust": true,
-	"inbox": true, "install": true, "uninstall": true, "call": true, "pending": true, "api": true,
+	"inbox": true, "import": true, "install": true, "uninstall": true, "call": true, "pending": true, "undo": true, "api": true,
 }
 
+// helperWord is the first word of a program that embeds assent where it works for itself: see
+// internal/selfexec. It then runs what it is handed, so an allow of the program is none of that.
+const helperWord = "assent-inner"
+
 // own marks a command of assent itself.
-func (w *walker) own(c *command) {
+func (w *walker) own(c *command, r programs.Reading) {
+	if described := r.Program != ""; !described && len(c.words) > 1 && c.words[1].Known && c.words[1].Text == helperWord {
+		w.parts[c.part-1].OwnCommand = true
+		return
+	}
 	if path.Base(c.name()) != "assent" {
 		return
 	}

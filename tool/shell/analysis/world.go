@@ -35,6 +35,19 @@ type World interface {
 	Variable(name string) (value string, set bool)
 }
 
+// A Tracker is a World that can say which files git tracks.
+type Tracker interface {
+	// GitTracked returns the files that the index of the repository around a folder names, as far as they are wanted.
+	// ok is false if the index cannot be read; without a repository there are none.
+	GitTracked(folder string, wanted func(path string) bool) (files []Tracked, ok bool)
+}
+
+// A Tracked file is one that git tracks.
+type Tracked struct {
+	Path    string // absolute
+	Changed bool   // it may be another by now
+}
+
 // A FileKind is what lies at a path.
 type FileKind int
 

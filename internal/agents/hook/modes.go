@@ -1,0 +1,78 @@
+package hook
+
+import (
+	"cmp"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/assent-dev/assent/internal/agents"
+	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/tool"
+	"github.com/assent-dev/assent/tool/shell"
+)
+
+// inMode applies the mode that the agent says it is in. Where nothing is to be changed, a hook that allows a call
+// would have the agent run it all the same, so a change is refused here. Where the agent's user accepts edits, an
+// edit of the project that only needs a question needs none.
+func (a *answering) inMode(e agents.Event, d *evaluator, acts []policy.Act) []policy.Act {
+	if !e.Plan && !e.Edits {
+		return acts
+	}
+	out := slices.Clone(acts)
+	for i := range out {
+		act := &out[i]
+		switch {
+		case act.Verdict == policy.VerdictBlock:
+		case e.Edits:
+			if act.Name == policy.ActWriteFile && act.Cause == 0 && act.Verdict == policy.VerdictAsk &&
+				d.setup.Mode() != policy.ModeStrict && !act.PersonOnly && !act.Secret && !act.ByName && inProject(d.project, act.Target) {
+				act.Verdict, act.Why = policy.VerdictFree, a.Agent.Title+" is in the mode acceptEdits"
+			}
+		case changes(*act) && !a.isPlan(act.Target), act.Name == policy.ActShell && act.Verdict != policy.VerdictFree:
+			act.Verdict = policy.VerdictBlock
+			act.Why = a.Agent.Title + " is in plan mode, in which nothing is changed; leave plan mode to run it"
+		case act.Connector != "" && act.Verdict == policy.VerdictAsk:
+			act.PersonOnly = true // whether the tool changes something is not known, and no rule was meant for planning
+		}
+	}
+	return out
+}
+
+// planning is what config says about commands and tools, without what lets one run that does more than read.
+func planning(c shell.Config, tools tool.Config) (shell.Config, tool.Config) {
+	c.Readonly, c.Default = true, shell.Default{Source: c.Default.Source}
+	c.Rules = slices.DeleteFunc(slices.Clone(c.Rules), func(r shell.Rule) bool { return allows(r.Approval) })
+	tools.PreApproved = nil
+	tools.Tools = slices.DeleteFunc(slices.Clone(tools.Tools), func(n tool.Named) bool { return allows(n.Approval) })
+	return c, tools
+}
+
+func allows(w tool.Word) bool {
+	word, err := tool.ParseWord(string(w))
+	return err == nil && word == tool.WordAllow
+}
+
+// inProject reports whether a file is in the folder of the project, whatever it is called.
+func inProject(project string, t policy.Target) bool {
+	within := func(name string) bool {
+		rel, err := filepath.Rel(project, name)
+		return filepath.IsAbs(name) && err == nil && filepath.IsLocal(rel)
+	}
+	return !t.Unknown && slices.ContainsFunc(t.Written, within) && slices.ContainsFunc(t.Resolved, within)
+}
+
+// isPlan reports whether a file is one of those in which Claude Code keeps its plans.
+func (a *answering) isPlan(t policy.Target) bool {
+	var home, config string
+	for _, v := range a.Environ {
+		switch name, value, _ := strings.Cut(v, "="); name {
+		case "HOME":
+			home = value
+		case "CLAUDE_CONFIG_DIR":
+			config = value
+		}
+	}
+	folder := filepath.Join(cmp.Or(config, filepath.Join(home, ".claude")), "plans")
+	return filepath.IsAbs(folder) && inProject(folder, t)
+}
