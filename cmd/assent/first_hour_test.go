@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/golden"
+	"github.com/assent-dev/assent/internal/screen"
 )
 
 // A newcomer sits at a terminal of 80 by 24 in a fresh home, with a shell in a project.
@@ -64,12 +65,11 @@ func newNewcomer(t *testing.T) *newcomer {
 	return n
 }
 
-// runs clears the screen, runs a command, and waits for the words.
+// runs runs a command on an empty screen, and waits for the words.
 func (n *newcomer) runs(command string, words ...string) {
 	n.t.Helper()
-	n.raw.Reset()
-	n.types("clear; " + command + "\r")
-	n.wrote("\x1b[2J") // what was there before does not count
+	n.screen = screen.New(80, 24)
+	n.types(command + "\r")
 	n.sees(words...)
 }
 
@@ -152,7 +152,7 @@ func TestFirstHour(t *testing.T) {
 	n.sees("Add 19 rules? [y/n]")
 	n.screenIs("4-lists")
 	n.types("y")
-	n.sees("puts the settings back")
+	n.sees("What happens next:", "puts the settings back")
 	n.screenIs("5-next")
 
 	// What the lists allowed is not asked, what they denied is refused.
