@@ -69,9 +69,16 @@ func newNewcomer(t *testing.T) *newcomer {
 // runs runs a command on an empty screen, and waits for the words.
 func (n *newcomer) runs(command string, words ...string) {
 	n.t.Helper()
+	n.prompts()
 	n.screen = screen.New(80, 24)
 	n.types(command + "\r")
 	n.sees(words...)
+}
+
+// prompts waits until the shell takes a command.
+func (n *newcomer) prompts() {
+	n.t.Helper()
+	n.until("the prompt of the shell", func() bool { return strings.HasSuffix(n.raw.String(), "$ ") })
 }
 
 // screenIs keeps what is on the screen as a golden file.
@@ -142,6 +149,7 @@ func TestFirstHour(t *testing.T) {
 	begun := time.Now()
 
 	n.runs("assent status", "Next", "assent install claude-code")
+	n.prompts()
 	n.screenIs("1-before")
 
 	n.runs("assent install claude-code", "Write it? [y/n]")
@@ -154,6 +162,7 @@ func TestFirstHour(t *testing.T) {
 	n.screenIs("4-lists")
 	n.types("y")
 	n.sees("What happens next:", "puts the settings back")
+	n.prompts()
 	n.screenIs("5-next")
 
 	// What the lists allowed is not asked, what they denied is refused.
@@ -181,13 +190,16 @@ func TestFirstHour(t *testing.T) {
 	n.hook("WebFetch", map[string]any{"url": "https://api.example.com/v1/prices", "prompt": "Again"}).ends(0, `"allow"`)
 
 	n.runs("assent rules list | tail -3", "api.example.com")
+	n.prompts()
 	n.screenIs("9-rule")
 	n.runs("assent status", "Claude Code protected", "Rules", "19 everywhere, 1 for this project")
+	n.prompts()
 	n.screenIs("10-status")
 
 	n.runs("assent uninstall claude-code", "Write it? [y/n]")
 	n.types("y")
 	n.sees("no longer asks assent")
+	n.prompts()
 	n.screenIs("11-uninstall")
 	if data, err := os.ReadFile(filepath.Join(n.home, ".claude/settings.json")); err != nil || string(data) != claudeSettings {
 		t.Errorf("the settings are %s (%v), want them as they were", data, err)
