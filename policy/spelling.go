@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // A Ground is what spellings of paths in rules depend on. The zero Ground knows nothing.
@@ -72,12 +73,12 @@ func matchesAnyName(g glob, names []string) bool {
 }
 
 var (
-	homeSpelling = regexp.MustCompile(`^(~|\$HOME|\$\{HOME\})(/|$)`)
-	otherHome    = regexp.MustCompile(`^~[\w.-]+(/|$)`)
-	variable     = regexp.MustCompile(`^\$(\w+|\{\w+\})(/|$)`)
-	innerHome    = regexp.MustCompile(`[{,](~|\$HOME|\$\{HOME\})/`)
-	drive        = regexp.MustCompile(`^[A-Za-z]:\\`)
-	address      = regexp.MustCompile(`^\w+://`)
+	homeSpelling = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(~|\$HOME|\$\{HOME\})(/|$)`) })
+	otherHome    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^~[\w.-]+(/|$)`) })
+	variable     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$(\w+|\{\w+\})(/|$)`) })
+	innerHome    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[{,](~|\$HOME|\$\{HOME\})/`) })
+	drive        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:\\`) })
+	address      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+://`) })
 )
 
 // path is the target of a rule for files.
@@ -85,24 +86,24 @@ func (on Ground) path(target string) (string, error) {
 	switch {
 	case strings.TrimSpace(target) != target:
 		return "", fmt.Errorf("white space around the path %q: take it out", target)
-	case drive.MatchString(target):
+	case drive().MatchString(target):
 		return "", fmt.Errorf("%q has a drive letter: write / between folders, and no drive", target)
-	case homeSpelling.MatchString(target):
+	case homeSpelling().MatchString(target):
 		if on.Home == "" {
 			return "", fmt.Errorf("the home folder is not known here: write the absolute path in place of %q", target)
 		}
-		rest := homeSpelling.ReplaceAllString(target, "/")
+		rest := homeSpelling().ReplaceAllString(target, "/")
 		target = strings.TrimSuffix(escapeGlob(on.Home), "/") + rest
 		if rest == "/" {
 			target = escapeGlob(on.Home) // ~ is the folder itself
 		}
-	case otherHome.MatchString(target):
+	case otherHome().MatchString(target):
 		return "", fmt.Errorf(`only ~ and ~/ are expanded: write the absolute path, or \%s for a file of that name`, target)
-	case variable.MatchString(target):
+	case variable().MatchString(target):
 		return "", fmt.Errorf(`only $HOME is expanded: write the absolute path, or \%s for a file of that name`, target)
-	case innerHome.MatchString(target):
+	case innerHome().MatchString(target):
 		return "", fmt.Errorf("~ and $HOME are expanded only at the beginning: write one rule for each folder")
-	case address.MatchString(target):
+	case address().MatchString(target):
 		return "", fmt.Errorf("%q is an address, not a path: use http_request or connect", target)
 	}
 	if clean := path.Clean(target); clean == ".." || strings.HasPrefix(clean, "../") {

@@ -17,9 +17,9 @@ func TestAskKeyTakesNoKeyThatCameTooEarly(t *testing.T) {
 		{"a yes that came early", "y", "n", 'n'},
 		{"a yes in time", "", "y", 'y'},
 		{"a paste that came early", "yes\ry", "y", 'y'},
-		{"a paste", "", "yes\r", 0},
+		{"a paste, and asked again", "", "yes\r", 'n'},
 		{"alt and a key", "", "\x1by", 0},
-		{"enter alone", "", "\r", 0},
+		{"enter alone, and asked again", "", "\r", 'n'},
 		{"early, and ended", "y\x03", "", 0},
 		{"ended", "", "\x04", 0},
 	} {
@@ -37,7 +37,7 @@ func TestAskKeyTakesNoKeyThatCameTooEarly(t *testing.T) {
 			go func() {
 				var shown strings.Builder
 				buffer := make([]byte, 256)
-				early, late := c.early, c.late
+				early, late, again := c.early, c.late, "n"
 				for {
 					n, err := person.Read(buffer)
 					shown.Write(buffer[:n])
@@ -48,6 +48,10 @@ func TestAskKeyTakesNoKeyThatCameTooEarly(t *testing.T) {
 					if late != "" && strings.Contains(shown.String(), "Sure? [y/n] ") {
 						_, _ = person.WriteString(late)
 						late = ""
+					}
+					if again != "" && strings.Count(shown.String(), "Sure? [y/n] ") == 2 {
+						_, _ = person.WriteString(again)
+						again = ""
 					}
 					if err != nil {
 						return

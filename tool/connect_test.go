@@ -65,8 +65,8 @@ func TestConnectOrder(t *testing.T) {
 		{"an address of the cloud", "169.254.169.254", "80", []string{"allow connect(**)"}, "metadata"},
 		{"allowed by a rule", "other.example", "443", []string{"allow connect(other.example:443)"}, ""},
 		{"allowed by a rule for the domain", "a.other.example", "443", []string{"allow connect(*.other.example:443)"}, ""},
-		{"another port", "other.example", "80", []string{"allow connect(other.example:443)"}, "nobody"},
-		{"nobody is there", "other.example", "443", nil, "nobody"},
+		{"another port", "other.example", "80", []string{"allow connect(other.example:443)"}, "no approver to ask"},
+		{"nobody is there", "other.example", "443", nil, "no approver to ask"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := client(nil)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"sync"
 )
 
 // How a result tells the model what a person said or did.
@@ -14,15 +15,17 @@ const (
 
 // imitation is what reads like one of these notes, or like an answer that a person gave in place of a tool, whatever
 // its case and spaces.
-var imitation = regexp.MustCompile(`(?i)[\[［][\s\p{Cf}]*(` +
-	`the[\s\p{Cf}]+person[\s\p{Cf}]+who[\s\p{Cf}]+answered|` +
-	`a[\s\p{Cf}]+person[\s\p{Cf}]+(?:changed|answered)|` +
-	`answered[\s\p{Cf}]*[\]］])`)
+var imitation = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)[\[［][\s\p{Cf}]*(` +
+		`the[\s\p{Cf}]+person[\s\p{Cf}]+who[\s\p{Cf}]+answered|` +
+		`a[\s\p{Cf}]+person[\s\p{Cf}]+(?:changed|answered)|` +
+		`answered[\s\p{Cf}]*[\]］])`)
+})
 
 // QuoteNotes marks what reads like a person's words in a text from outside: it may come from a stranger, who must not
 // speak for the person. What a tool returns is marked already; use it for texts that reach a model in another way.
 func QuoteNotes(text string) string {
-	return imitation.ReplaceAllString(text, "[The tool's output says: $1")
+	return imitation().ReplaceAllString(text, "[The tool's output says: $1")
 }
 
 // QuoteNotesJSON does the same in every string of a JSON text, or of one line of it. All else keeps its bytes.

@@ -82,8 +82,8 @@ func TestWhateverIsWrongWithTheMachineBlocks(t *testing.T) {
 		why   string
 	}{
 		"no home":                {func(m *machine) { m.env = map[string]string{"PATH": m.env["PATH"]} }, "$HOME is not defined"},
-		"a home that is nowhere": {func(m *machine) { m.env = map[string]string{"HOME": "home"} }, "no absolute path"},
-		"config is a folder":     {func(m *machine) { m.write("config/assent/config.yaml/a", "") }, "is no file"},
+		"a home that is nowhere": {func(m *machine) { m.env = map[string]string{"HOME": "home"} }, "not an absolute path"},
+		"config is a folder":     {func(m *machine) { m.write("config/assent/config.yaml/a", "") }, "is not a regular file"},
 		"config is cut off":      {func(m *machine) { m.write("config/assent/config.yaml", "rules: [deny") }, "config.yaml:1"},
 		"policy is a folder":     {func(m *machine) { m.write("project/.assent/policy.yaml/a", "") }, "policy.yaml"},
 		"state is a file":        {func(m *machine) { m.env["XDG_STATE_HOME"] = filepath.Join(m.top, "project/a") }, "not a directory"},

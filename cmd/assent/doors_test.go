@@ -27,7 +27,7 @@ import (
 // notDoors are the commands through which no call of an agent comes in. Every other one must
 // be in the table of doors: see TestEveryDoorIsInTheTable.
 var notDoors = []string{
-	"approvals", "approve", "audit", "completion", "demo", "deny", "grants", "help", "inbox", "init", "install", "pending", "rules",
+	"approvals", "approve", "audit", "completion", "demo", "deny", "doctor", "grants", "help", "import", "inbox", "init", "install", "manual", "pending", "rules",
 	"sandbox doctor", "sandbox show", "schema", "status", "trust", "undo", "uninstall", "verify", "version",
 }
 
@@ -63,7 +63,7 @@ var doorCalls = []doorCall{
 	{"read denied by a kept rule of another project", "read_file", `{"path":"there/x.txt"}`, "runs", "", nil},
 	{"read of a secret", "read_file", `{"path":".env"}`, "asks", "secret", nil},
 	{"read outside", "read_file", `{"path":"/etc/hostname"}`, "refused", "", outsiders},
-	{"asked write", "write_file", `{"path":"new.txt","content":"n\n"}`, "asks", "write: ask", nil},
+	{"asked write", "write_file", `{"path":"new.txt","content":"n\n"}`, "asks", "asks before writes", nil},
 	{"write that a rule allows", "write_file", `{"path":"drafts/a.md","content":"n\n"}`, "runs", "allow write_file(drafts/**)", nil},
 	{"write that a rule denies", "write_file", `{"path":"drafts/a.lock","content":"n\n"}`, "refused", "deny write_file(**/*.lock)", nil},
 	{"free write", "write_file", `{"path":"free/a.txt","content":"n\n"}`, "runs", "", nil},
@@ -75,11 +75,11 @@ var doorCalls = []doorCall{
 	{"write to the user's config", "write_file", `{"path":"$CONFIG/assent/config.yaml","content":"n\n"}`, "refused", "", nil},
 	{"write to the state", "write_file", `{"path":"$STATE/assent/assent.db","content":"n\n"}`, "refused", "", nil},
 	{"delete blocked by config", "delete_file", `{"path":"a.txt"}`, "refused", "", noTool},
-	{"edit", "edit_file", `{"path":"a.txt","old_text":"one","new_text":"1"}`, "asks", "write: ask", noTool},
+	{"edit", "edit_file", `{"path":"a.txt","old_text":"one","new_text":"1"}`, "asks", "asks before writes", noTool},
 	{"list", "list_files", `{"path":"."}`, "runs", "", noTool},
 	{"search", "search_files", `{"pattern":"one","path":"."}`, "runs", "", noTool},
-	{"move out of a free root", "move_file", `{"source":"free/b.txt","destination":"b.txt"}`, "asks", "write: ask", noTool},
-	{"make a folder", "make_dir", `{"path":"folder"}`, "asks", "write: ask", noTool},
+	{"move out of a free root", "move_file", `{"source":"free/b.txt","destination":"b.txt"}`, "asks", "asks before writes", noTool},
+	{"make a folder", "make_dir", `{"path":"folder"}`, "asks", "asks before writes", noTool},
 
 	{"free command", "shell", `{"command":"ls"}`, "runs", "", noFolder},
 	{"command that reads", "shell", `{"command":"cat a.txt"}`, "runs", "", noFolder},
@@ -99,7 +99,7 @@ var doorCalls = []doorCall{
 	{"project's code with a variable", "shell", `{"command":"LD_PRELOAD=x sh a.txt"}`, "asks", "", noFolder},
 	{"asked command", "shell", `{"command":"git push"}`, "asks", "", nil},
 	{"command that config asks about", "shell", `{"command":"lintall --deploy"}`, "asks", "", nil},
-	{"redirection that asks", "shell", `{"command":"echo hi > new.txt"}`, "asks", "write: ask", noFolder},
+	{"redirection that asks", "shell", `{"command":"echo hi > new.txt"}`, "asks", "asks before writes", noFolder},
 	{"redirection that is free", "shell", `{"command":"echo hi > free/echo.txt"}`, "runs", "", noFolder},
 	{"redirection that is denied", "shell", `{"command":"echo hi > free/admin/x"}`, "refused", "deny write_file(free/admin/**)", noFolder},
 	{"unknown program word", "shell", `{"command":"$TOOL x"}`, "asks", "", nil},

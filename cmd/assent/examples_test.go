@@ -47,7 +47,7 @@ func TestTheReadmesCommandWithoutAKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := p.at(append(strings.Fields(string(found[1])), string(found[2]))...)
-	x.sees("Trust it?")
+	x.sees("Trust it? [y/n]")
 	x.types("y")
 	x.asked("Create output/report.md")
 	x.types("y")

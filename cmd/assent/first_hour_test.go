@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"crypto/rand"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/internal/golden"
+	"github.com/assent-dev/assent/internal/screen"
 )
 
 // A newcomer sits at a terminal of 80 by 24 in a fresh home, with a shell in a project.
@@ -36,8 +38,8 @@ const claudeSettings = `{
 
 func newNewcomer(t *testing.T) *newcomer {
 	t.Helper()
-	home, err := os.MkdirTemp("/var/tmp", "assent-first-")
-	if err != nil {
+	home := "/var/tmp/assent-first-" + rand.Text()[:10] // of one length, because lines wrap
+	if err := os.Mkdir(home, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(home) })
@@ -64,13 +66,19 @@ func newNewcomer(t *testing.T) *newcomer {
 	return n
 }
 
-// runs clears the screen, runs a command, and waits for the words.
+// runs runs a command on an empty screen, and waits for the words.
 func (n *newcomer) runs(command string, words ...string) {
 	n.t.Helper()
-	n.raw.Reset()
-	n.types("clear; " + command + "\r")
-	n.wrote("\x1b[2J") // what was there before does not count
+	n.prompts()
+	n.screen = screen.New(80, 24)
+	n.types(command + "\r")
 	n.sees(words...)
+}
+
+// prompts waits until the shell takes a command.
+func (n *newcomer) prompts() {
+	n.t.Helper()
+	n.until("the prompt of the shell", func() bool { return strings.HasSuffix(n.raw.String(), "$ ") })
 }
 
 // screenIs keeps what is on the screen as a golden file.
@@ -82,7 +90,7 @@ func (n *newcomer) screenIs(name string) {
 	}
 	text := strings.ReplaceAll(strings.Join(lines, "\n"), n.home, "/home/someone/of/this/length")
 	for _, mask := range []struct{ pattern, with string }{
-		{`assent-first-\d+`, "assent-first-NNNNNNNNN"}, {`\d\d:\d\d:\d\d`, "hh:mm:ss"}, {`claude-code-[0-9a-f]{12}`, "claude-code-xxxxxxxxxxxx"},
+		{`\d\d:\d\d:\d\d`, "hh:mm:ss"}, {`claude-code-[0-9a-f]{12}`, "claude-code-xxxxxxxxxxxx"},
 		{`\b\d+s +`, "Ns  "}, {`\d+m left`, "Nm left"}, {`\b[A-Z0-9]{8}  on`, "XXXXXXXX  on"}, {`\d+ KB`, "N KB"}, {`since Ns +`, "since Ns "},
 	} {
 		text = regexp.MustCompile(mask.pattern).ReplaceAllString(text, mask.with)
@@ -141,6 +149,7 @@ func TestFirstHour(t *testing.T) {
 	begun := time.Now()
 
 	n.runs("assent status", "Next", "assent install claude-code")
+	n.prompts()
 	n.screenIs("1-before")
 
 	n.runs("assent install claude-code", "Write it? [y/n]")
@@ -152,7 +161,8 @@ func TestFirstHour(t *testing.T) {
 	n.sees("Add 19 rules? [y/n]")
 	n.screenIs("4-lists")
 	n.types("y")
-	n.sees("puts the settings back")
+	n.sees("What happens next:", "puts the settings back")
+	n.prompts()
 	n.screenIs("5-next")
 
 	// What the lists allowed is not asked, what they denied is refused.
@@ -180,13 +190,16 @@ func TestFirstHour(t *testing.T) {
 	n.hook("WebFetch", map[string]any{"url": "https://api.example.com/v1/prices", "prompt": "Again"}).ends(0, `"allow"`)
 
 	n.runs("assent rules list | tail -3", "api.example.com")
+	n.prompts()
 	n.screenIs("9-rule")
 	n.runs("assent status", "Claude Code protected", "Rules", "19 everywhere, 1 for this project")
+	n.prompts()
 	n.screenIs("10-status")
 
 	n.runs("assent uninstall claude-code", "Write it? [y/n]")
 	n.types("y")
 	n.sees("no longer asks assent")
+	n.prompts()
 	n.screenIs("11-uninstall")
 	if data, err := os.ReadFile(filepath.Join(n.home, ".claude/settings.json")); err != nil || string(data) != claudeSettings {
 		t.Errorf("the settings are %s (%v), want them as they were", data, err)

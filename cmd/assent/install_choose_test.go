@@ -116,7 +116,7 @@ func TestStatusTellsWhatWaits(t *testing.T) {
 		_ = c.Process.Kill() // nobody answers it
 		_ = c.Wait()
 	}()
-	if out := e.assent(0, "status"); !strings.Contains(out, "Questions  an inbox is open; 1 question waits; see 'assent pending'\n") {
+	if out := e.assent(0, "status"); !strings.Contains(out, "Waiting     1 request; an inbox is open\n") {
 		t.Errorf("it says %s", out)
 	}
 }

@@ -75,7 +75,7 @@ func TestMCPServersOfTwoCommandLinesStayApart(t *testing.T) {
 	if got := run("--name", "tides-2", "--", "sh", other); !strings.Contains(got, "connector tides-2 is sh "+other) || !strings.HasSuffix(got, "(<nil>)") {
 		t.Errorf("told %s", got)
 	}
-	if got := run("--name", "tides-2", "github"); !strings.Contains(got, "--name is for a server behind --") {
+	if got := run("--name", "tides-2", "github"); !strings.Contains(got, "--name is for a server after --") {
 		t.Errorf("told %s", got)
 	}
 }

@@ -113,7 +113,9 @@ func TestLearn_OneKey(t *testing.T) {
 	x.types("y")
 	asked(2, ": allow write_file(notes/a.md)", "2. allow write_file(notes/b.txt)")
 	x.types("\r") // Enter is no yes
-	asked(3, "3. allow write_file(notes/c.toml)")
+	asked(3, "Press one key")
+	x.types("n")
+	asked(4, "3. allow write_file(notes/c.toml)")
 	x.types("q")
 	x.ends(0, "!: allow write_file(notes/b.txt)")
 	out, err := assent(t, nil, "rules", "list", "--state", state).CombinedOutput()

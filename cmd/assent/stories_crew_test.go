@@ -73,7 +73,7 @@ func TestSharingFiles_ADeniedFile(t *testing.T) {
 	x := p.at("run", "lead.worker", "Go on.")
 	x.asked("Share input/secret.md (7 bytes) with analyst")
 	x.denies("not that one")
-	x.ends(0, "Then not.", "not that one", "share_file(input/secret.md, analyst) was denied, so the worker was not called", "!A merger", "!called_by")
+	x.ends(0, "Then not.", "not that one", "share_file(input/secret.md, analyst) was denied (the person said: not that one), so the worker was not called", "!A merger", "!called_by")
 }
 
 // The same where a rule allows the delegation itself.

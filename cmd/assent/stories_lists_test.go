@@ -221,7 +221,7 @@ func TestInstallOffersTheLists(t *testing.T) {
 		x := start(t, 110, 60, c)
 		x.sees("Write it? [y/n]")
 		x.types("y")
-		x.sees("allow shell(= make test)", "LEFT OUT: it allows every command", "Add 2 rules (y), or the wide ones too (w)?")
+		x.sees("allow shell(= make test)", "LEFT OUT: it allows every command", "Add 2 rules (y), or the wide ones too (w)? [y/w/n]")
 		x.types(key)
 		x.sees("What happens next:", "assent uninstall claude-code")
 		x.ends(0)

@@ -34,7 +34,7 @@ func TestTrustIsAYes(t *testing.T) {
 	state := t.TempDir()
 	x := trusting(t, state)
 	x.types("y")
-	x.ends(0, "is trusted as it is now")
+	x.ends(0, "is now trusted")
 	if kept(t, state) != 1 {
 		t.Error("it was not kept")
 	}
@@ -71,7 +71,7 @@ func TestTrustIsAskedAgain(t *testing.T) {
 				t.Error("it is trusted")
 			}
 			x.types("y")
-			x.ends(0, "is trusted as it is now")
+			x.ends(0, "is now trusted")
 		})
 	}
 }

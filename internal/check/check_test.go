@@ -53,10 +53,10 @@ func TestFindings(t *testing.T) {
 		"tool under a deny":     {"tools:\n  read_file: {approval: allow}\n  \"read_*\": {approval: deny}\n", "policy.yaml:2: warning: what is said about tool read_file is never used: read_* (policy.yaml:3) decides"},
 		"allow under a deny":    {"rules:\n  - allow shell(git push origin)\n  - deny shell(git push)\n", "policy.yaml:2: warning: allow shell(git push origin) never holds: deny shell(git push) (policy.yaml:3) denies all of it"},
 		"rule said twice":       {"rules:\n  - deny shell\n  - deny shell(rm)\n", "policy.yaml:3: warning: deny shell(rm) says nothing more than deny shell"},
-		"unknown root":          {"shell: {rules: [{pattern: ls, sandbox_paths: [out]}]}\n", `sandbox_paths names "out", which is no root`},
+		"unknown root":          {"shell: {rules: [{pattern: ls, sandbox_paths: [out]}]}\n", `sandbox_paths names "out", which is not a root`},
 		"unknown tool":          {"rules: [deny reed_a_file]\n", `no known tool is called "reed_a_file"; did you mean "read_file"?`},
-		"a slip":                {"rules: [deny raed_file]\n", `error: deny raed_file: there is no tool "raed_file"; did you mean "read_file"?`},
-		"a slip in tools":       {"tools: {shel: {approval: deny}}\n", `error: tools: there is no tool "shel"; did you mean "shell"?`},
+		"a slip":                {"rules: [deny raed_file]\n", `error: deny raed_file: no tool is named "raed_file"; did you mean "read_file"?`},
+		"a slip in tools":       {"tools: {shel: {approval: deny}}\n", `error: tools: no tool is named "shel"; did you mean "shell"?`},
 		"no slip":               {"rules: [deny tell]\n", `warning: deny tell: no known tool is called "tell"`},
 		"missing folder":        {"sandbox: {paths: {gone: {}}}\n", `policy.yaml:1: warning: root "gone": stat`},
 		"write then run":        {free + "shell:\n  rules:\n    - {pattern: npm test, approval: allow}\n", `policy.yaml:6: warning: "npm test" runs files of the project without asking, and root proj (policy.yaml:3) may be written without asking`},
@@ -107,7 +107,7 @@ func TestNothingIsFoundInWhatIsFine(t *testing.T) {
 
 func TestWorkers(t *testing.T) {
 	got := findings(t, "a.worker", "---\nmanual: [rad_file, x:y]\n---\n")
-	for _, want := range []string{"the worker has no instructions", `manual: there is no tool "rad_file"; did you mean "read_file"?`} {
+	for _, want := range []string{"the worker has no instructions", `manual: no tool is named "rad_file"; did you mean "read_file"?`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant %s", got, want)
 		}

@@ -86,8 +86,8 @@ func TestCustomToolsThatAreRefused(t *testing.T) {
 		"x: {timeout: -1s}":                            "a time such as 30s",
 		"x: {env: [LD_PRELOAD]}":                       "LD_PRELOAD",
 		"x: {approval: maybe}":                         "maybe",
-		"'x*': {}":                                     "no name of a tool",
-		"'../x': {}":                                   "no name of a tool",
+		"'x*': {}":                                     "invalid tool name",
+		"'../x': {}":                                   "invalid tool name",
 		"[a]":                                          "must be a mapping",
 	} {
 		_, err := readCustomTools(t, text)

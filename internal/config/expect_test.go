@@ -25,11 +25,11 @@ func TestExpectations(t *testing.T) {
 
 func TestExpectationProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"{shell(ls): maybe}":          `"maybe" is no outcome; write allow, ask or deny`,
-		"[shell(ls)]":                 "is no outcome",
-		"{shell: ask}":                `"shell" is no call; write TOOL(TARGET)`,
-		"{shell(): ask}":              "is no call",
-		"{notify(x): ask}":            `which argument of notify is "x" cannot be told; write notify {"argument": …}`,
+		"{shell(ls): maybe}":          `unknown outcome "maybe"; write allow, ask or deny`,
+		"[shell(ls)]":                 "unknown outcome",
+		"{shell: ask}":                `"shell" is not a call; write TOOL(TARGET)`,
+		"{shell(): ask}":              "is not a call",
+		"{notify(x): ask}":            `the meaning of "x" is unclear; write notify {"argument": …}`,
 		"['ask shell {\"command\"}']": "the arguments of shell",
 		"7":                           "must be a mapping",
 	} {

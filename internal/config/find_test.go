@@ -28,7 +28,7 @@ func TestFindWorker(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"twice": "keep one", "bothh": `did you mean "both"?`, "here": "there is no worker", "../x": "no such file", "gone.worker": "no such file", "": "is no name",
+		"twice": "keep one", "bothh": `did you mean "both"?`, "here": "there is no worker", "../x": "no such file", "gone.worker": "no such file", "": "invalid worker name",
 	} {
 		if got, err := FindWorker(name, cwd, user); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %s, %v", name, got, err)
@@ -99,7 +99,7 @@ func TestReadRefusesWhatIsNoFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		pipe: "is no file", dir: "is no file", filepath.Join(dir, "gone"): "no such file",
+		pipe: "is not a regular file", dir: "is not a regular file", filepath.Join(dir, "gone"): "no such file",
 		write(t, filepath.Join(dir, "big"), strings.Repeat("#", maxFile+1)): "is larger than",
 	} {
 		if _, err := Read(path, PolicyFile); err == nil || !strings.Contains(err.Error(), want) {

@@ -65,7 +65,7 @@ func (r *report) toolName(n ast.Node, what, name string, p *Policy) {
 	near := nearest(name, known)
 	switch {
 	case near != "" && distance(name, near) <= min(2, len(name)/4):
-		r.problem(n, "%s: unknown tool %q; did you mean %q?", what, name, near)
+		r.problem(n, "%s: no tool is named %q; did you mean %q?", what, name, near)
 	case near != "":
 		r.note(n, "%s: no known tool is called %q; did you mean %q?", what, name, near)
 	default:

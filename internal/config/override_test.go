@@ -63,12 +63,12 @@ func TestOverrideRefuses(t *testing.T) {
 	for setting, says := range map[string]string{
 		"max_steps":            "KEY.PATH=VALUE",
 		"=3":                   "KEY.PATH=VALUE",
-		"max_steps.a=3":        "max_steps is no map",
+		"max_steps.a=3":        "max_steps is not a mapping",
 		"sandbox..notes=3":     "empty",
 		"max_step=3":           "max_step",
 		"max_steps=many":       "max_steps",
 		"sandbox.paths.x.y=1":  "y",
-		"description=[":        "no YAML",
+		"description=[":        "not valid YAML",
 		"sandbox=3":            "sandbox",
 		"locked=perhaps maybe": "locked",
 	} {

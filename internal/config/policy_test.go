@@ -209,7 +209,7 @@ func TestProblems(t *testing.T) {
 		{"a rule without parentheses", "rules:\n  - deny git push\n", "write deny shell(git push)"},
 		{"malformed rule", "rules:\n  - deny read_file([)\n", `policy.yaml:2:5: rule "deny read_file([)": malformed rule`},
 		{"unknown effect", "rules:\n  - forbid x\n", "write allow or deny"},
-		{"exception among rules", "rules:\n  - except x\n", "stands under except:"},
+		{"exception among rules", "rules:\n  - except x\n", "write an exception under except:"},
 		{"tool_rules", "tool_rules: {}\n", "tool_rules is not used here; write"},
 		{"wrong kind", "sandbox: [a]\n", "sandbox must be a mapping, not a list"},
 		{"anchors", "tools: &a {}\n", "anchor"},

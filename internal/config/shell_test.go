@@ -85,7 +85,7 @@ func TestShellWarnings(t *testing.T) {
 		all = append(all, w.String())
 	}
 	text := strings.Join(all, "\n")
-	for _, want := range []string{`policy.yaml:4:7: the rule for "git push" is never reached: the one for "git" (policy.yaml:3) comes first`, `policy.yaml:5:7: sandbox_paths names "nowhere", which is no root`} {
+	for _, want := range []string{`policy.yaml:4:7: the rule for "git push" is never reached: the one for "git" (policy.yaml:3) comes first`, `policy.yaml:5:7: sandbox_paths names "nowhere", which is not a root`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no warning %q in\n%s", want, text)
 		}

@@ -83,18 +83,18 @@ func TestWorkerProblems(t *testing.T) {
 		"---\nname: a\n":                                         "a.worker:2:1: the front matter does not end",
 		"---\nnmae: a\n---\n":                                    `a.worker:2:1: unknown key "nmae" in the file; did you mean "name"?`,
 		"---\r\n\r\nmodle: a\r\n---\r\n":                         `a.worker:3:1: unknown key "modle" in the file; did you mean "model"?`,
-		"---\nname: ../x\n---\n":                                 `a.worker:2:7: "../x" is no name of a worker`,
-		"---\ninstructions: a\n---\nb\n":                         "a.worker:2:15: instructions stand here and below",
+		"---\nname: ../x\n---\n":                                 `a.worker:2:7: invalid worker name "../x"`,
+		"---\ninstructions: a\n---\nb\n":                         "a.worker:2:15: instructions are given here and below",
 		"---\nmax_steps: 0\n---\n":                               "max_steps must be at least 1",
-		"---\nallow_workers: [../a]\n---\n":                      `"../a" is no name of a worker`,
-		"---\ninput_schema: {type: 7}\n---\n":                    "input_schema is no JSON schema",
+		"---\nallow_workers: [../a]\n---\n":                      `invalid worker name "../a"`,
+		"---\ninput_schema: {type: 7}\n---\n":                    "input_schema is not a JSON schema",
 		"---\noutput_schema: [a]\n---\n":                         "must be a JSON schema",
 		"---\nattachment_policy: {max_bytes: 1}\n---\n":          `unknown key "max_bytes" in attachment_policy`,
 		"---\nattachment_policy: {denied_suffixes: [md]}\n---\n": `suffix "md" must be a dot`,
 		"---\nmode: strict\n---\n":                               `unknown key "mode"`,
 		"---\nproviders: {}\n---\n":                              `unknown key "providers"`,
 		"---\ntool_rules: {}\n---\n":                             "tool_rules is not used here; write",
-		"---\na: &x 1\nb: *x\n---\n":                             "anchors and aliases are not taken",
+		"---\na: &x 1\nb: *x\n---\n":                             "anchors and aliases are not supported",
 		"---\nlocked: yes please\n---\n":                         "locked must be true or false",
 	} {
 		_, err := LoadWorker("a.worker", []byte(text), "/base")
@@ -120,9 +120,9 @@ func TestAttachments(t *testing.T) {
 	}{
 		"fits":          {[]string{"a.md", "B.MD"}, []int64{5, 5}, ""},
 		"too many":      {[]string{"a.md", "b.md", "c.md"}, []int64{1, 1, 1}, "3 attachments; at most 2"},
-		"too large":     {[]string{"a.md", "b.md"}, []int64{5, 6}, "11 bytes together; at most 10"},
+		"too large":     {[]string{"a.md", "b.md"}, []int64{5, 6}, "11 bytes in total; at most 10"},
 		"wrong ending":  {[]string{"a.pdf"}, []int64{1}, "a.pdf: files with this suffix are not accepted"},
-		"denied ending": {[]string{"a.KEY.md"}, []int64{1}, "are not taken"},
+		"denied ending": {[]string{"a.KEY.md"}, []int64{1}, "are not accepted"},
 		"none":          {nil, nil, ""},
 	} {
 		err := p.Check(c.names, c.sizes)

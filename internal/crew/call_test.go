@@ -52,7 +52,7 @@ func TestWhoMayBeCalled(t *testing.T) {
 		"those named":       {"allow_workers: [reader]", "reader", policy.StateApproved, "reader is done"},
 		"everybody":         {"allow_workers: '*'", "reader", policy.StateApproved, "reader is done"},
 		"not itself":        {"allow_workers: '*'", "lead", policy.StateBlocked, "circle"},
-		"one that is there": {"allow_workers: '*'", "other", policy.StateInvalid, "there is no worker"},
+		"one that is there": {"allow_workers: '*'", "other", policy.StateInvalid, "no worker is named"},
 		"by no path":        {"allow_workers: '*'", "../lead", policy.StateInvalid, "invalid worker name"},
 	} {
 		t.Run(name, func(t *testing.T) {

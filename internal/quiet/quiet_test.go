@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,6 +100,21 @@ func careful(t *testing.T, d day) (dir string, explained func(explain.Call) (exp
 		}
 	})
 	return dir, func(c explain.Call) (explain.Answer, error) { return e.Explain(t.Context(), c), nil }
+}
+
+// A day of edits, tests, builds and commits asks at most once in twenty calls, in the program as people have it.
+// S50 A quiet day.
+func TestQuietDay(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "assent")
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/assent")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	var out strings.Builder
+	if err := measure(t.Context(), &out, program, "", false); err != nil {
+		t.Errorf("%v\n%s", err, &out)
+	}
 }
 
 func TestGeneral(t *testing.T) {

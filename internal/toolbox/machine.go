@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,17 +135,9 @@ func (m *machine) Private(path string) bool {
 	return false
 }
 
-// A lastLine ends each line that it is told: who watches the output of a tool shows whole lines.
-type lastLine struct{ to io.Writer }
-
-func (l lastLine) Write(line []byte) (int, error) {
-	_, err := fmt.Fprintf(l.to, "%s\n", line)
-	return len(line), err
-}
-
 // run runs a command that was approved.
 func (m *machine) run(ctx context.Context, c shell.Command) (shell.Result, error) {
-	o := runner.Options{Env: m.env, Call: rand.Text(), Progress: lastLine{tool.Progress(ctx)}, MaxOutput: maxOutput,
+	o := runner.Options{Env: m.env, Call: rand.Text(), Progress: tool.Progress(ctx), MaxOutput: maxOutput,
 		Shell: m.shell}
 	if s, ok := shell.StreamsOf(ctx); ok {
 		o.Stdout, o.Stderr, o.Signals, c.Timeout, o.MaxOutput = s.Stdout, s.Stderr, s.Signals, unlimited, 0

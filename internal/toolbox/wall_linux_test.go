@@ -399,6 +399,7 @@ func (w *world) runs(text string) string {
 
 // What the kernel refuses beyond the reading is an event of its own; what a command fails at
 // by itself is none.
+// S52 Caught by the kernel.
 func TestTripwire(t *testing.T) {
 	p := newPretence(t)
 	for _, tt := range []struct{ as, text, told string }{

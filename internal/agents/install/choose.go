@@ -13,13 +13,10 @@ import (
 )
 
 // Choices explain the two policies to who has to choose.
-const Choices = `
-quiet    Commands run in a sandbox that holds them to the project, and edits that
-         undo covers are free. New hosts, files outside the project and secrets
-         are asked. Denies deny.
+const Choices = `quiet    Commands run in a sandbox that holds them to the project, edits that
+         undo covers are free; new hosts, files outside and secrets are asked.
 careful  Each change, and each command that does more than read, is asked.
-
-This is for projects without an .assent/policy.yaml. Without a working sandbox,
+This is for projects without an .assent/policy.yaml; without a working sandbox,
 careful applies. To change it: 'assent install --quiet' or '--careful'.
 `
 

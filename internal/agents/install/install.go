@@ -170,9 +170,9 @@ func (o *Options) SayNext(found []*agents.Agent) {
 		return
 	}
 	first := found[0]
-	where := "Work as usual: questions appear in an open 'assent inbox', else in the agent."
+	where := "Work as usual. Questions appear in an open 'assent inbox' or in the agent."
 	if len(found) == 1 && first.CanAsk() {
-		where = "Work as usual: questions appear in an open 'assent inbox', else in " + first.Title + "."
+		where = "Work as usual. Questions appear in an open 'assent inbox' or in " + first.Title + "."
 	} else if len(found) == 1 {
 		where = "Keep 'assent inbox' open: without it " + first.Title + " is denied what needs approval."
 	}

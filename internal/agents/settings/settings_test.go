@@ -129,7 +129,7 @@ func TestWhatCannotBeReadIsLeftAlone(t *testing.T) {
 		"{} {}":                             "more after the end",
 		"{\"a\" 1}":                         "colon",
 		"{\"a\": 1 \"b\": 2}":               "comma",
-		"{\"a\": 1, \"a\": 2}":              "twice",
+		"{\"a\": 1, \"a\": 2}":              "duplicate key",
 		"{\"hooks\": []}":                   "hooks must be an object",
 		"{\"hooks\": {\"PreToolUse\": {}}}": "hooks.PreToolUse must be a list",
 		"{/* }":                             "comment has no end",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -11,7 +12,7 @@ import (
 
 // Cursor reads an entry of permissions.allow or permissions.deny in cli-config.json or cli.json.
 func Cursor(effect policy.Effect, text string, at Place) Reading {
-	m := entry.FindStringSubmatch(strings.TrimSpace(text))
+	m := entry().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil || m[2] == "" {
 		return missing("it is not of the form Shell(…), Read(…), Write(…), WebFetch(…) or Mcp(…)")
 	}
@@ -107,7 +108,9 @@ func Opencode(effect policy.Effect, tool, pattern string, at Place) Reading {
 }
 
 // words that people use for tools of ours, alone or with something in parentheses.
-var foreign = regexp.MustCompile(`^(Bash|Read|Edit|Write|MultiEdit|NotebookEdit|NotebookRead|Glob|Grep|LS|WebFetch|WebSearch)(\(|$)`)
+var foreign = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(Bash|Read|Edit|Write|MultiEdit|NotebookEdit|NotebookRead|Glob|Grep|LS|WebFetch|WebSearch)(\(|$)`)
+})
 
 // Rule reads a rule as a person types it: "allow Bash(git push:*)", "deny mcp__github__create_issue", or
 // "allow git status". The reading is empty if the text is a rule of ours already, or means nothing here.
@@ -119,7 +122,7 @@ func Rule(text string, home string) Reading {
 	switch effect {
 	case policy.EffectAllow, policy.EffectDeny:
 	case "ask":
-		if foreign.MatchString(rest) || strings.HasPrefix(rest, "mcp__") {
+		if foreign().MatchString(rest) || strings.HasPrefix(rest, "mcp__") {
 			return missing("there are no rules that ask: what no rule allows is asked anyway")
 		}
 		return Reading{}
@@ -127,7 +130,7 @@ func Rule(text string, home string) Reading {
 		return Reading{}
 	}
 	switch {
-	case foreign.MatchString(rest), strings.HasPrefix(rest, "mcp__"):
+	case foreign().MatchString(rest), strings.HasPrefix(rest, "mcp__"):
 		return Claude(effect, rest, at)
 	case strings.HasPrefix(rest, "Mcp(") && strings.HasSuffix(rest, ")"):
 		return Mcp(effect, rest[len("Mcp("):len(rest)-1])

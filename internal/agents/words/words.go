@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -33,11 +34,11 @@ type Place struct {
 }
 
 // entry is the form NAME or NAME(TEXT).
-var entry = regexp.MustCompile(`(?s)^([A-Za-z][A-Za-z0-9_*-]*)(?:\((.*)\))?$`)
+var entry = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^([A-Za-z][A-Za-z0-9_*-]*)(?:\((.*)\))?$`) })
 
 // Claude reads an entry of permissions.allow or permissions.deny in the settings of Claude Code.
 func Claude(effect policy.Effect, text string, at Place) Reading {
-	m := entry.FindStringSubmatch(strings.TrimSpace(text))
+	m := entry().FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return missing("it is neither TOOL nor TOOL(TEXT)")
 	}
@@ -133,7 +134,9 @@ func web(effect policy.Effect, host string) Reading {
 }
 
 // parameter is the form of an entry about an argument of the tool other than the command.
-var parameter = regexp.MustCompile(`^(command|description|timeout|run_in_background|dangerouslyDisableSandbox)\s*:`)
+var parameter = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(command|description|timeout|run_in_background|dangerouslyDisableSandbox)\s*:`)
+})
 
 // command reads the text of an entry for commands, as Claude Code and opencode compare it: words before :*
 // or a last " *" are a prefix, another * is any text, and without one it is the whole command.
@@ -148,7 +151,7 @@ func command(effect policy.Effect, text string) Reading {
 	}
 	partial := false
 	if !prefix {
-		if parameter.MatchString(text) {
+		if parameter().MatchString(text) {
 			return missing("rules are about the command of a call, not about its other arguments")
 		}
 		base, partial = strings.CutSuffix(text, "*")
