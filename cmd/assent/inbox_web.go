@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -22,6 +21,8 @@ import (
 	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/agents/install"
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/health"
 	"github.com/assent-dev/assent/internal/inbox"
 	"github.com/assent-dev/assent/internal/proof"
 	"github.com/assent-dev/assent/internal/rulebook"
@@ -42,7 +43,7 @@ func (f *inboxFlags) serve(c *cobra.Command, s *store.Store, in *inbox.Inbox) er
 		Desk: webDesk{in}, Book: proof.NewBook(s), Session: in.Session(), Who: runs.PromptConfig(s, user).Who,
 		Rules: webRules{s}, Records: webRecords{s}, Peer: peerAllowed,
 		Explain: explainText, Doors: append([]string{"run", "mcp"}, install.AgentNames()...),
-		Status: func(ctx context.Context) ([]web.Fact, error) { return webStatus(ctx, s) },
+		Status: statusText,
 	})
 	if err != nil {
 		return err
@@ -104,8 +105,9 @@ type webDesk struct{ *inbox.Inbox }
 
 // About implements [web.Desk].
 func (d webDesk) About(ctx context.Context, r *approval.Request) web.About {
-	about := d.Inbox.About(ctx, r)
-	return web.About{Agent: about.From, Session: r.Call.Session, Problem: about.Problem}
+	o := r.Origin
+	return web.About{Agent: cmp.Or(o.Agent, "an agent"), Project: config.ShortPath(o.Folder), Branch: o.Branch, Until: o.Until,
+		Session: r.Call.Session, Problem: d.Inbox.About(ctx, r).Problem}
 }
 
 // webRules are the rules for the browser.
@@ -119,8 +121,8 @@ func (w webRules) Rules(ctx context.Context) ([]policy.Rule, error) {
 	return set.Rules(), nil
 }
 
-func (w webRules) Try(ctx context.Context, text, _ string) (web.Trial, error) {
-	rule, err := policy.ParseRule(text)
+func (w webRules) Try(ctx context.Context, text, project string) (web.Trial, error) {
+	rule, err := addFlags{project: project}.rule(text, time.Now())
 	if err != nil {
 		return web.Trial{}, err
 	}
@@ -128,7 +130,7 @@ func (w webRules) Try(ctx context.Context, text, _ string) (web.Trial, error) {
 	if err != nil {
 		return web.Trial{}, err
 	}
-	before, after, err := rulebook.Edits{Add: []string{text}}.Apply(current)
+	before, after, err := rulebook.Edits{File: []policy.Rule{rule}}.Apply(current)
 	if err != nil {
 		return web.Trial{}, err
 	}
@@ -137,7 +139,7 @@ func (w webRules) Try(ctx context.Context, text, _ string) (web.Trial, error) {
 		return web.Trial{}, err
 	}
 	report := comparison.Report()
-	out := web.Trial{Rule: rule.String(), Wide: rulebook.Wide(rule), Calls: report.Calls}
+	out := web.Trial{Rule: rule.String() + " (" + rule.Where() + ")", Wide: rulebook.Wide(rule), Calls: report.Calls}
 	for _, d := range report.Differences {
 		out.Changes = append(out.Changes, fmt.Sprintf("%s: %s, would be %s", shownText(d.Name), d.Before, d.After))
 	}
@@ -147,8 +149,8 @@ func (w webRules) Try(ctx context.Context, text, _ string) (web.Trial, error) {
 	return out, nil
 }
 
-func (w webRules) Add(ctx context.Context, text, _, note string, wide bool) (policy.Rule, error) {
-	add := addFlags{note: note}
+func (w webRules) Add(ctx context.Context, text, project, note string, wide bool) (policy.Rule, error) {
+	add := addFlags{note: note, project: project}
 	add.keeps.Wide, add.keeps.Tools = wide, 3
 	rule, err := add.rule(text, time.Now())
 	if err == nil {
@@ -257,28 +259,13 @@ func explainText(ctx context.Context, door, text string) (string, error) {
 	return out.String(), nil
 }
 
-// webStatus is what 'assent status' prints.
-func webStatus(ctx context.Context, _ *store.Store) ([]web.Fact, error) {
-	c := statusCmd()
+// statusText is what 'assent status' prints.
+func statusText(ctx context.Context) (string, error) {
+	status, err := health.Now(ctx, "", thisBuild().Version, nil)
+	if err != nil {
+		return "", err
+	}
 	var out bytes.Buffer
-	c.SetOut(&out)
-	c.SetErr(io.Discard)
-	c.SetArgs([]string{})
-	if err := c.ExecuteContext(ctx); err != nil {
-		return nil, err
-	}
-	var facts []web.Fact
-	for l := range strings.Lines(out.String()) {
-		name, value, ok := strings.Cut(strings.TrimRight(l, "\n"), "  ")
-		if !ok || name == "" {
-			if len(facts) > 0 && strings.TrimSpace(l) != "" {
-				facts[len(facts)-1].Value += "\n" + strings.TrimSpace(l)
-			}
-			continue
-		}
-		facts = append(facts, web.Fact{Name: name, Value: strings.TrimSpace(value)})
-	}
-	return facts, nil
+	err = status.Print(&out)
+	return out.String(), err
 }
-
-var _ = os.Stdin

@@ -91,6 +91,7 @@ type requestPage struct {
 	// EditText is what is edited as text: the argument that the request names, or all of them as JSON.
 	EditText string
 	Near     []string // other requests of the same turn
+	Where    string   // the project that a rule would be for
 }
 
 // An offerPage is a way to remember an answer.
@@ -116,7 +117,7 @@ func (s *Server) requestPage(ctx context.Context, r *http.Request, id string) (a
 		return nil, err
 	}
 	p := &requestPage{Detail: d, ETag: tag, Page: layOut(view, r.URL.Query().Has("whole")), Chain: request.Call.Workers,
-		EditText: editText(request)}
+		EditText: editText(request), Where: present.SafeLine(request.Call.Project)}
 	for i, o := range request.Offers {
 		p.Offers = append(p.Offers, offerPage{i, reachWords(request, o), o.Allow, o.Deny, o.Warn, string(o.Reach)})
 	}
@@ -246,7 +247,7 @@ func (s *Server) statusPage(ctx context.Context, _ *http.Request, _ string) (any
 	if s.cfg.Status == nil {
 		return nil, huma.Error404NotFound("there is no status here")
 	}
-	facts, err := s.cfg.Status(ctx)
+	text, err := s.cfg.Status(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -256,10 +257,10 @@ func (s *Server) statusPage(ctx context.Context, _ *http.Request, _ string) (any
 	}
 	tokens, err := s.cfg.Book.Tokens(ctx)
 	return struct {
-		Facts  []Fact
+		Text   string
 		Keys   []KeyDetail
 		Tokens map[string]proof.Token
-	}{facts, keys.Body.Keys, tokens}, err
+	}{present.Safe(text), keys.Body.Keys, tokens}, err
 }
 
 func (s *Server) explainPage(context.Context, *http.Request, string) (any, error) {

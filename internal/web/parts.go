@@ -107,10 +107,11 @@ type RuleDetail struct {
 	Enabled bool      `json:"enabled"`
 	Created time.Time `json:"created"`
 	Note    string    `json:"note,omitempty"`
+	Project string    `json:"project,omitempty" doc:"the folder that it holds in; everywhere without"`
 }
 
 func ruleDetail(r policy.Rule) RuleDetail {
-	return RuleDetail{r.ID, r.String(), r.Enabled, r.Created, r.Note}
+	return RuleDetail{r.ID, r.String(), r.Enabled, r.Created, r.Note, r.Project}
 }
 
 func (s *Server) describeRules(api huma.API, read operation, person personal) {
@@ -290,7 +291,7 @@ func (s *Server) describeStatus(api huma.API, read operation) {
 	if s.cfg.Status != nil {
 		type statusOutput struct {
 			Body struct {
-				Facts []Fact `json:"facts" nullable:"false"`
+				Text string `json:"text"`
 			}
 		}
 		huma.Register(api, read("status", "/status", "Show what is on"),
@@ -299,8 +300,8 @@ func (s *Server) describeStatus(api huma.API, read operation) {
 					return nil, err
 				}
 				out := &statusOutput{}
-				var err error
-				out.Body.Facts, err = s.cfg.Status(ctx)
+				text, err := s.cfg.Status(ctx)
+				out.Body.Text = present.Safe(text)
 				return out, failRule(err)
 			})
 	}

@@ -38,7 +38,9 @@ type About struct {
 	Project string `json:"project,omitempty" doc:"the folder that it works in"`
 	Branch  string `json:"branch,omitempty" doc:"the branch of the repository there"`
 	Session string `json:"session" doc:"the agent's session"`
-	Problem string `json:"problem,omitempty" doc:"why an earlier answer had no effect"`
+	// Until is when who asks stops waiting; zero for as long as it takes.
+	Until   time.Time `json:"until,omitzero" doc:"when who asks stops waiting"`
+	Problem string    `json:"problem,omitempty" doc:"why an earlier answer had no effect"`
 }
 
 // Config says what a server works with. All but Rules, Records, Status and Explain is needed; a page
@@ -52,7 +54,7 @@ type Config struct {
 	Who     policy.Who
 	Rules   Rules
 	Records Records
-	Status  func(ctx context.Context) ([]Fact, error)
+	Status  func(ctx context.Context) (string, error)
 	Explain func(ctx context.Context, door, text string) (string, error)
 	// Doors are what Explain takes.
 	Doors []string
@@ -60,12 +62,6 @@ type Config struct {
 	Peer func(remote, local net.Addr) error
 	// Clock tells the time; nil means the system's.
 	Clock func() time.Time
-}
-
-// A Fact is a line of the page of the status.
-type Fact struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
 }
 
 // A Server is the pages and the API. Make one with [Listen], and close it.

@@ -342,6 +342,7 @@ function remembered(d) {
   if (keep === "always") {
     const text = $("[name=rules]", d)?.value ?? $("[name=reach]:checked", d)?.dataset.rules ?? "";
     const rules = text.split("\n").map((l) => l.trim()).filter(Boolean);
+    if ($("[name=everywhere]", d)?.checked) out.everywhere = true;
     if (rules.length) out.rules = rules;
     return out;
   }
@@ -510,7 +511,7 @@ function rulesPage() {
   form.onsubmit = (e) => e.preventDefault();
   form.rule.oninput = () => { save.disabled = true; $("#trial").textContent = ""; };
   $("[data-do=try]").onclick = () => doing(async () => {
-    const { trial } = await (await call("POST", "/api/v1/rules", { rule: form.rule.value, dry_run: true })).json();
+    const { trial } = await (await call("POST", "/api/v1/rules", { rule: form.rule.value, project: form.project.value, dry_run: true })).json();
     const lines = [`${trial.rule}: of ${trial.calls} past calls, ${(trial.changes ?? []).length} would have gone otherwise.`, ...(trial.changes ?? []), ...(trial.warnings ?? [])];
     if (trial.wide) lines.push(`This rule is wide: ${trial.wide}. Press Save twice to save it.`);
     wide = Boolean(trial.wide);
@@ -520,7 +521,7 @@ function rulesPage() {
   }, () => {});
   save.onclick = () => {
     if (wide && save.textContent === "Save") { save.textContent = "Save the wide rule"; return; }
-    doing(() => call("POST", "/api/v1/rules", { rule: form.rule.value, note: form.note.value, wide }));
+    doing(() => call("POST", "/api/v1/rules", { rule: form.rule.value, project: form.project.value, note: form.note.value, wide }));
   };
   for (const b of $$("tr button")) b.onclick = () => {
     const row = b.closest("tr"), id = encodeURIComponent(row.dataset.id);
