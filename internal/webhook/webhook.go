@@ -1,0 +1,135 @@
+// Package webhook tells a server of the user's own that a request waits, signed as Standard Webhooks says.
+// What it sends has no authority and hardly any content: the id of the request, the tool, the project's name
+// and until when it waits. Nothing that the server answers means anything.
+//
+// It is a package of its own so that the hook, which notices that a request waits, links no HTTP: it starts
+// 'assent notify-webhook' instead.
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// A Notice is what is told.
+type Notice struct {
+	ID      string    `json:"id"`
+	Tool    string    `json:"tool"`
+	Project string    `json:"project,omitempty"`
+	Until   time.Time `json:"until,omitzero"` // when who asks stops waiting
+}
+
+// A Target is who is told.
+type Target struct {
+	URL    string
+	Secret string // whsec_ and base64
+}
+
+// Check reports why nobody can be told so: an address that is neither https nor on this machine, or a
+// secret that is none.
+func (t Target) Check() error {
+	u, err := url.Parse(t.URL)
+	switch {
+	case err != nil:
+		return err
+	case u.Scheme == "https" && u.Host != "" && u.User == nil:
+	case u.Scheme == "http" && local(u.Hostname()) && u.User == nil:
+	default:
+		return errors.New("write https://HOST/PATH, or http://localhost:PORT/PATH for a program on this machine")
+	}
+	_, err = standardwebhooks.NewWebhook(t.Secret)
+	return err
+}
+
+// local reports whether a host is written as one of this machine.
+func local(host string) bool {
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.IsLoopback()
+}
+
+// tries is how often it is sent, until somebody takes it.
+const tries = 3
+
+// Send tells one notice, with a few tries.
+func Send(ctx context.Context, t Target, n Notice) error {
+	if err := t.Check(); err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]any{"type": "request.waiting", "timestamp": time.Now().UTC(), "data": n})
+	if err != nil {
+		return err
+	}
+	for try := 0; ; try++ {
+		err := t.post(ctx, n.ID, body)
+		if err == nil || try+1 == tries {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		case <-time.After(time.Second << try):
+		}
+	}
+}
+
+func (t Target) post(ctx context.Context, id string, body []byte) error {
+	hook, err := standardwebhooks.NewWebhook(t.Secret)
+	if err != nil {
+		return err
+	}
+	at := time.Now()
+	signature, err := hook.Sign(id, at, body)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.URL, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set(standardwebhooks.HeaderWebhookID, id)
+	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10))
+	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	got, err := t.client().Do(r)
+	if err != nil {
+		return err
+	}
+	defer got.Body.Close()
+	if got.StatusCode/100 != 2 {
+		return fmt.Errorf("%s answered %s", r.URL.Host, got.Status)
+	}
+	return nil
+}
+
+// client follows no redirection, and reaches no address of a private network unless it is this machine's own
+// and written so: a name that somebody else controls must not lead there.
+func (t Target) client() *http.Client {
+	u, _ := url.Parse(t.URL) // it was checked
+	own := local(u.Hostname())
+	dialer := &net.Dialer{Timeout: 5 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
+		a, err := netip.ParseAddrPort(address)
+		switch ip := a.Addr().Unmap(); {
+		case err != nil:
+			return err
+		case own && ip.IsLoopback():
+			return nil
+		case ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified() || ip.IsMulticast():
+			return fmt.Errorf("%s leads to %s, an address of a private network", u.Hostname(), ip)
+		}
+		return nil
+	}}
+	return &http.Client{Timeout: 8 * time.Second, Transport: &http.Transport{DialContext: dialer.DialContext},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
