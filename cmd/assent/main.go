@@ -88,7 +88,7 @@ func groups() []group {
 		{"Run agents and tools", []*cobra.Command{callCmd(), chatCmd(), hookCmd(), mcpCmd(), resumeCmd(), runCmd(),
 			sandboxCmd()}},
 		{"Look back", []*cobra.Command{auditCmd(), undoCmd()}},
-		{groupOther, []*cobra.Command{manualCmd(), versionCmd()}},
+		{groupOther, []*cobra.Command{manualCmd(), webhookCmd(), versionCmd()}},
 	}
 }
 

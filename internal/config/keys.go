@@ -190,6 +190,11 @@ var userKeys = []key{
 	})},
 	{name: "notify", about: "a program that is told when a request waits: id, tool and summary, no arguments",
 		shape: texts},
+	{name: "webhook", about: "an address that is told when a request waits, with a signature: id, tool, project and until when",
+		shape: mapping([]key{
+			{name: "url", about: "https://HOST/PATH, or http://localhost:PORT/PATH", shape: text, needed: true},
+			{name: "secret_file", about: "the file with the secret (whsec_…), readable by you alone", shape: text, needed: true},
+		})},
 	{name: "notify_after", about: "how long a request waits before that; default 10s", shape: duration},
 	{name: "hook", about: "for other agents that ask before their tools run", shape: mapping([]key{
 		{name: "ask", about: "who is asked where no inbox is open: agent (its own prompt, default), defer (a run of " +

@@ -29,8 +29,10 @@ type User struct {
 	// Notify is a program that is told when a request has waited for NotifyAfter.
 	Notify      []string
 	NotifyAfter time.Duration
-	Hook        Hook
-	Gateway     Gateway
+	// Webhook is an address that is told as well; empty for none.
+	Webhook Webhook
+	Hook    Hook
+	Gateway Gateway
 }
 
 // Switched returns the mode with the master switch of the file counted in: off, what would
@@ -83,6 +85,9 @@ type Gateway struct {
 	Hold        time.Duration
 }
 
+// A Webhook is an address that is told when a request waits.
+type Webhook struct{ URL, SecretFile string }
+
 // LoadUser reads a user's config. Its paths are absolute, or begin with ~/. The error, if
 // any, is of type [Problems] and has them all.
 func LoadUser(file string, data []byte) (*User, error) {
@@ -110,6 +115,7 @@ func (r *report) user(o *object) *User {
 		"on_deny":      func(n ast.Node, what string) { u.StopOnDeny = o.oneOf(n, what) == "stop" },
 		"ask_timeout":  func(n ast.Node, what string) { u.AskTimeout = r.duration(n, what) },
 		"notify":       func(n ast.Node, what string) { u.Notify = r.texts(n, what) },
+		"webhook":      func(n ast.Node, what string) { u.Webhook = r.webhook(n) },
 		"notify_after": func(n ast.Node, what string) { u.NotifyAfter = r.duration(n, what) },
 		"limits":       func(n ast.Node, what string) { r.limits(n, u) },
 		"view":         func(n ast.Node, what string) { r.view(n, u) },
@@ -203,6 +209,15 @@ func (r *report) hook(n ast.Node) Hook {
 		"policy":   func(n ast.Node, key string) { h.Policy = o.oneOf(n, key) },
 	})
 	return h
+}
+
+func (r *report) webhook(n ast.Node) Webhook {
+	var w Webhook
+	r.object(n, "webhook", userShape.find("webhook").shape).each(map[string]func(ast.Node, string){
+		"url":         func(n ast.Node, key string) { w.URL = r.text(n, key) },
+		"secret_file": func(n ast.Node, key string) { w.SecretFile = r.text(n, key) },
+	})
+	return w
 }
 
 func (r *report) gateway(n ast.Node) Gateway {

@@ -14,25 +14,40 @@ const DefaultAfter = 10 * time.Second
 type Options struct {
 	// Command is the program with its arguments; empty tells nobody.
 	Command []string
+	// Webhook is assent itself, which then sends the user's webhook; empty sends none.
+	Webhook string
 	// After is how long a request waits before that; zero means [DefaultAfter].
 	After time.Duration
 }
 
 // Around returns an approver that asks a, and tells the program of what waits for long.
 func Around(a approval.Approver, o Options) approval.Approver {
-	if a == nil || len(o.Command) == 0 {
+	var told []*program
+	add := func(command ...string) {
+		told = append(told, &program{command: command, running: make(chan struct{}, Most)})
+	}
+	if len(o.Command) > 0 {
+		add(o.Command...)
+	}
+	if o.Webhook != "" {
+		add(o.Webhook, WebhookCommand)
+	}
+	if a == nil || len(told) == 0 {
 		return a
 	}
 	if o.After <= 0 {
 		o.After = DefaultAfter
 	}
-	return watched{approval.First(a), &program{command: o.Command, running: make(chan struct{}, Most)}, o.After}
+	return watched{approval.First(a), told, o.After}
 }
 
+// WebhookCommand is the command of assent that reads a notice from standard input and sends the webhook.
+const WebhookCommand = "notify-webhook"
+
 type watched struct {
-	inner   approval.BatchApprover
-	program *program
-	after   time.Duration
+	inner approval.BatchApprover
+	told  []*program
+	after time.Duration
 }
 
 // Approve implements [approval.Approver].
@@ -97,6 +112,8 @@ func (w watched) wait(ctx context.Context, r *approval.Request) {
 	case <-r.Done():
 	case <-ctx.Done():
 	case <-patience.C:
-		w.program.tell(r)
+		for _, p := range w.told {
+			p.tell(r)
+		}
 	}
 }

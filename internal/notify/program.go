@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -29,19 +30,25 @@ type program struct {
 	running chan struct{} // holds a token for each that runs
 }
 
-// A notice is what it is told.
-type notice struct {
-	ID      string `json:"id"`
-	Tool    string `json:"tool"`
-	Summary string `json:"summary"`
+// A Notice is what it is told.
+type Notice struct {
+	ID      string    `json:"id"`
+	Tool    string    `json:"tool"`
+	Summary string    `json:"summary"`
+	Project string    `json:"project,omitempty"` // the name of its folder
+	Until   time.Time `json:"until,omitzero"`    // when who asks stops waiting
 }
 
-func noticeOf(r *approval.Request) notice {
+func noticeOf(r *approval.Request) Notice {
 	summary := []rune(present.SafeLine(redact.Text(r.Summary)))
 	if len(summary) > maxSummary {
 		summary = append(summary[:maxSummary-1], '…')
 	}
-	return notice{ID: r.ID, Tool: present.SafeLine(r.Call.Name()), Summary: string(summary)}
+	n := Notice{ID: r.ID, Tool: present.SafeLine(r.Call.Name()), Summary: string(summary), Until: r.Origin.Until}
+	if r.Origin.Folder != "" {
+		n.Project = present.SafeLine(filepath.Base(r.Origin.Folder))
+	}
+	return n
 }
 
 // tell starts the program, unless too many run, and does not wait for it.
@@ -59,7 +66,7 @@ func (p *program) tell(r *approval.Request) {
 
 // run runs the program until it ends or has taken too long. How it ends changes nothing,
 // and there is nowhere to say it: a prompt is on the screen.
-func (p *program) run(n notice) {
+func (p *program) run(n Notice) {
 	said, err := json.Marshal(n)
 	if err != nil {
 		return

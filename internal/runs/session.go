@@ -166,7 +166,11 @@ func PromptConfig(s *store.Store, of *config.User) terminal.Config {
 // of what waits, and silence is a denial after a time, if that is not 0. The time stands beside
 // the one who is asked and not around: what times out is settled before anybody withdraws it.
 func Waiting(a approval.Approver, of *config.User, timeout time.Duration) approval.Approver {
-	a = notify.Around(a, notify.Options{Command: of.Notify, After: of.NotifyAfter})
+	o := notify.Options{Command: of.Notify, After: of.NotifyAfter}
+	if self, err := os.Executable(); err == nil && of.Webhook.URL != "" {
+		o.Webhook = self
+	}
+	a = notify.Around(a, o)
 	if timeout == 0 {
 		return a
 	}

@@ -160,7 +160,11 @@ func (a *answering) askInbox(ctx context.Context, d *evaluator, b *approval.Batc
 // takes long.
 func (d *evaluator) queue() approval.Approver {
 	user := d.setup.Person
-	return notify.Around(approval.Queue(d.store), notify.Options{Command: user.Notify, After: user.NotifyAfter})
+	o := notify.Options{Command: user.Notify, After: user.NotifyAfter}
+	if user.Webhook.URL != "" {
+		o.Webhook = d.setup.Places.Program()
+	}
+	return notify.Around(approval.Queue(d.store), o)
 }
 
 // wait is how long somebody may take to answer.

@@ -220,6 +220,7 @@ function put(i) {
   box.onchange = () => { box.checked ? marked.add(i.id) : marked.delete(i.id); extent(); };
   $(".pick .sr", li).textContent = "Mark: " + i.summary;
   $("time", li).dateTime = i.created;
+  if (i.until) $(".left", li).dataset.until = i.until;
   ages(li);
   extent();
 }
@@ -239,6 +240,10 @@ function ages(root = document) {
     const [n, unit] = seconds < 60 ? [seconds, "s"] : seconds < 3600 ? [seconds / 60, "min"] : seconds < 86400 ? [seconds / 3600, "h"] : [seconds / 86400, "d"];
     t.textContent = `${Math.floor(n)} ${unit} ago`;
     t.title = new Date(t.dateTime).toLocaleString();
+  }
+  for (const s of $$("[data-until]", root)) {
+    const left = (Date.parse(s.dataset.until) - Date.now()) / 1000;
+    s.textContent = left < 0 ? "no longer waits" : left < 60 ? `waits ${Math.ceil(left)} s more` : `waits ${Math.floor(left / 60)} min more`;
   }
 }
 setInterval(ages, 1000);
