@@ -16,11 +16,11 @@ want() {
 # What `make test` needs: a C compiler with its headers, which `go test -race` links with and
 # the soundness tests build their spy with; git and patch, which diffs are compared with and
 # applied by; bubblewrap, which the sandbox is made of; Python, which probes it; and other seds
-# and awks than one's own, in which scripts run that are read as harmless.
+# and awks than one's own, in which scripts run that are read as harmless; groff and man, which show the manual pages.
 # CC may carry flags, so it is not quoted.
 # shellcheck disable=SC2046
 printf '#include <stdlib.h>\n' | $("${GO:-go}" env CC) -E - >/dev/null 2>&1 || missing=" gcc libc6-dev"
-want git patch bwrap:bubblewrap python3 gawk mawk busybox
+want git patch bwrap:bubblewrap python3 gawk mawk busybox groff:groff-base man:man-db
 
 if [ "${1-}" = all ]; then
 	# The programs of the table that Debian has: their rows are shown to be true by running them.
