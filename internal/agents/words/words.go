@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -141,7 +142,10 @@ var parameter = sync.OnceValue(func() *regexp.Regexp {
 // command reads the text of an entry for commands, as Claude Code and opencode compare it: words before :*
 // or a last " *" are a prefix, another * is any text, and without one it is the whole command.
 func command(effect policy.Effect, text string) Reading {
-	text = strings.Join(strings.Fields(text), " ")
+	text, plain := spaced(text)
+	if !plain {
+		return missing(lost)
+	}
 	if text == "*" || text == "**" {
 		return rules(effect, "shell(*)")
 	}
@@ -180,6 +184,16 @@ func command(effect policy.Effect, text string) Reading {
 		r.Differs = differs
 	}
 	return r
+}
+
+const lost = "it has line breaks, or spaces in quotes that would be lost; write a rule for each command"
+
+// spaced has one space between words. A line break is the end of a command, and spaces in quotes are part of a
+// word: a text in which such would be lost means something else, and is not plain.
+func spaced(text string) (out string, plain bool) {
+	text = strings.TrimSpace(text)
+	out = strings.Join(strings.Fields(text), " ")
+	return out, !strings.ContainsFunc(text, unicode.IsControl) && (out == text || !strings.ContainsAny(text, "\"'\\"))
 }
 
 // anyWords is what an allow needs behind the words of a program that assent does not describe: without it
@@ -284,9 +298,12 @@ func inner(target string) (out []policy.Rule) {
 
 // Text reads the words with which a command begins, as they are typed.
 func Text(effect policy.Effect, text string) Reading {
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
+	text, plain := spaced(text)
+	switch {
+	case text == "":
 		return missing("it names no command")
+	case !plain:
+		return missing(lost)
 	}
 	return commandRule(effect, text+anyWords(effect, text))
 }
