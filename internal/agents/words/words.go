@@ -177,7 +177,8 @@ func command(effect policy.Effect, text string) Reading {
 		return missing("a rule names whole words, and this ends inside of one")
 	}
 	r := commandRule(effect, base+anyWords(effect, base))
-	differs := "words that only begin with " + base[strings.LastIndexByte(base, ' ')+1:] + " are not covered: a rule names whole words"
+	word := base[strings.LastIndexByte(base, ' ')+1:]
+	differs := "words that only begin with " + word + " are not covered: a rule names whole words"
 	if effect == policy.EffectDeny && r.Missing == "" {
 		r.Missing = differs
 	} else {
