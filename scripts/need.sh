@@ -29,7 +29,7 @@ if [ "${1-}" = all ]; then
 		hostname hyperfine inotifywait:inotify-tools jq ksh less logger:bsdutils lsof ltrace lua5.4 lzip man:man-db nano \
 		nc:netcat-openbsd parallel perl php:php-cli ps:procps pv rg:ripgrep ruby screen \
 		make curl wget ssh:openssh-client sshd:openssh-server rsync dig:bind9-dnsutils socat openssl sqlite3 strings:binutils ip:iproute2 \
-		sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xxd xz:xz-utils \
+		sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xdg-open:xdg-utils xxd xz:xz-utils \
 		zip zsh zstd 7z:p7zip-full
 	# What agents and MCP servers from npm run on, and what projects are built with in a home with tools.
 	want node:nodejs npm make
