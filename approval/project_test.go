@@ -14,9 +14,9 @@ func inProject(folder string) func(*approval.Config) {
 func TestAnAnswerForAlwaysIsForItsProject(t *testing.T) {
 	for _, everywhere := range []bool{false, true} {
 		for _, deny := range []bool{false, true} {
-			f := newFixture(t, inProject("/work/shop"))
+			f := newFixture(t, inProject("/home/ann/shop"))
 			b, r := f.pending(call("send", "x"))
-			if r.Call.Project != "/work/shop" {
+			if r.Call.Project != "/home/ann/shop" {
 				t.Fatalf("the request says project %q", r.Call.Project)
 			}
 			d, want := r.Approve("").Always(), policy.StateAutoApproved
@@ -29,7 +29,7 @@ func TestAnAnswerForAlwaysIsForItsProject(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			project := map[bool]string{false: "/work/shop", true: ""}[everywhere]
+			project := map[bool]string{false: "/home/ann/shop", true: ""}[everywhere]
 			if got := rules.Rules(); len(got) != 1 || got[0].Project != project {
 				t.Errorf("saved %+v, want one rule of %q", got, project)
 			}
@@ -40,7 +40,7 @@ func TestAnAnswerForAlwaysIsForItsProject(t *testing.T) {
 			if everywhere {
 				there = want
 			}
-			other := f.another(inProject("/work/blog"))
+			other := f.another(inProject("/home/ann/blog"))
 			if o := other.Review(t.Context(), call("send", "x")).Outcome(0); o.State != there {
 				t.Errorf("in another project it is %s, want %s", o.State, there)
 			}
@@ -50,25 +50,25 @@ func TestAnAnswerForAlwaysIsForItsProject(t *testing.T) {
 
 // The project of the gate is not for callers to choose.
 func TestACallCannotChooseItsProject(t *testing.T) {
-	f := newFixture(t, inProject("/work/blog"))
+	f := newFixture(t, inProject("/home/ann/blog"))
 	rule, err := policy.ParseRule("allow send")
 	if err != nil {
 		t.Fatal(err)
 	}
-	rule.Project = "/work/shop"
+	rule.Project = "/home/ann/shop"
 	if err := f.memory.AddRules(t.Context(), rule); err != nil {
 		t.Fatal(err)
 	}
 	asked := call("send", "x")
-	asked.Project = "/work/shop"
-	if o := f.Review(t.Context(), asked).Outcome(0); o.State != policy.StatePending || o.Call.Project != "/work/blog" {
+	asked.Project = "/home/ann/shop"
+	if o := f.Review(t.Context(), asked).Outcome(0); o.State != policy.StatePending || o.Call.Project != "/home/ann/blog" {
 		t.Errorf("it is %s in %s", o.State, o.Call.Project)
 	}
 }
 
 func TestSavingARuleSettlesTheRequestsOfItsProject(t *testing.T) {
-	f := newFixture(t, inProject("/work/shop"))
-	other := f.another(inProject("/work/blog"))
+	f := newFixture(t, inProject("/home/ann/shop"))
+	other := f.another(inProject("/home/ann/blog"))
 	b, r := f.pending(call("send", "x"))
 	here := f.Review(t.Context(), call("send", "x"))
 	there := other.Review(t.Context(), call("send", "x"))

@@ -285,7 +285,8 @@ func (f *finder) tryKey(k key) {
 
 func (f *finder) try(id int32) {
 	c := &f.rules[id]
-	if f.found == MatchYes && id >= f.best || !c.rule.active(f.now) || !c.rule.HoldsIn(f.call.Project) || !c.named(f.connector, f.name) {
+	if f.found == MatchYes && id >= f.best || !c.rule.active(f.now) || !c.rule.HoldsIn(f.call.Project) ||
+		!c.named(f.connector, f.name) {
 		return
 	}
 	if m := f.match(c); m > f.found || m != MatchNo && m == f.found && id < f.best {

@@ -448,7 +448,8 @@ func (j *judging) writesFreely(write *Act) bool {
 	call := *j.Call
 	call.Tool, call.Connector, call.Definition = write.Name, "", Digest{}
 	state := alone.Judge(Question{Call: &call, Acts: []Act{*write}, Now: j.Now}).State
-	return state.Runs() || state == StatePending && (j.Rules.allowsBelow(write, j.Call.Project) || j.Fixed.allowsBelow(write, j.Call.Project))
+	below := j.Rules.allowsBelow(write, j.Call.Project) || j.Fixed.allowsBelow(write, j.Call.Project)
+	return state.Runs() || state == StatePending && below
 }
 
 // allowsBelow reports whether an allow is for something in the folder of the act's file.

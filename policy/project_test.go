@@ -12,10 +12,10 @@ func TestARuleOfAProjectHoldsThereOnly(t *testing.T) {
 		rule, project string
 		here          bool
 	}{
-		{"", "/work/shop", true}, {"", "", true}, {"/work/shop", "/work/shop", true},
-		{"/work/shop", "/work/blog", false}, {"/work/shop", "", false},
-		{"/work/shop", "/work/shop/sub", false}, {"/work/shop", "/work", false}, {"/work/shop", "/work/shopping", false},
-		{"/work/shop", "/WORK/shop", false},
+		{"", "/home/ann/shop", true}, {"", "", true}, {"/home/ann/shop", "/home/ann/shop", true},
+		{"/home/ann/shop", "/home/ann/blog", false}, {"/home/ann/shop", "", false},
+		{"/home/ann/shop", "/home/ann/shop/sub", false}, {"/home/ann/shop", "/work", false}, {"/home/ann/shop", "/home/ann/shopping", false},
+		{"/home/ann/shop", "/WORK/shop", false},
 	} {
 		for _, text := range []string{"send", "send(x)", "s*"} {
 			allow, deny := mustRule(t, "allow "+text), mustRule(t, "deny "+text)
@@ -46,8 +46,8 @@ func TestARuleOfAProjectHoldsThereOnly(t *testing.T) {
 
 func TestTheProjectOfARuleIsAnAbsolutePath(t *testing.T) {
 	for project, want := range map[string]bool{
-		"": true, "/": true, "/work/shop": true, "/work/my shop": true,
-		"shop": false, "/work/shop/": false, "/work/../shop": false, "~/shop": false, "/a\nb": false, "/a\xff": false,
+		"": true, "/": true, "/home/ann/shop": true, "/home/ann/my shop": true,
+		"shop": false, "/home/ann/shop/": false, "/home/ann/../shop": false, "~/shop": false, "/a\nb": false, "/a\xff": false,
 	} {
 		r := mustRule(t, "allow send")
 		r.Project = project

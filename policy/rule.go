@@ -192,7 +192,8 @@ func (r Rule) key() string {
 // made, and where it comes from, do not count.
 func (r Rule) Same(other Rule) bool {
 	return r.ID == other.ID && r.Pattern == other.Pattern && r.Effect == other.Effect && r.Scope == other.Scope &&
-		r.Project == other.Project && r.Enabled == other.Enabled && r.Because == other.Because && r.Note == other.Note && r.Expires.Equal(other.Expires)
+		r.Project == other.Project && r.Enabled == other.Enabled && r.Because == other.Because && r.Note == other.Note &&
+		r.Expires.Equal(other.Expires)
 }
 
 // Origin returns the rule with where it comes from, for a reason. The model is told reasons, so

@@ -26,7 +26,7 @@ func TestRulesThatDoNotHoldDoNothing(t *testing.T) {
 		"expires now":     {func(r *Rule) { r.Expires = testNow }, false},
 		"expired earlier": {func(r *Rule) { r.Expires = testNow.Add(-time.Hour) }, false},
 		// The call of the test has no project.
-		"of a project": {func(r *Rule) { r.Project = "/work/shop" }, false},
+		"of a project": {func(r *Rule) { r.Project = "/home/ann/shop" }, false},
 	} {
 		for _, text := range []string{"send", "send(x)", "s*"} {
 			allow, deny := mustRule(t, "allow "+text), mustRule(t, "deny "+text)

@@ -16,11 +16,11 @@ want() {
 # What `make test` needs: a C compiler with its headers, which `go test -race` links with and
 # the soundness tests build their spy with; git and patch, which diffs are compared with and
 # applied by; bubblewrap, which the sandbox is made of; Python, which probes it; and other seds
-# and awks than one's own, in which scripts run that are read as harmless.
+# and awks than one's own, in which scripts run that are read as harmless; groff and man, which show the manual pages.
 # CC may carry flags, so it is not quoted.
 # shellcheck disable=SC2046
 printf '#include <stdlib.h>\n' | $("${GO:-go}" env CC) -E - >/dev/null 2>&1 || missing=" gcc libc6-dev"
-want git patch bwrap:bubblewrap python3 gawk mawk busybox
+want git patch bwrap:bubblewrap python3 gawk mawk busybox groff:groff-base man:man-db
 
 if [ "${1-}" = all ]; then
 	# The programs of the table that Debian has: their rows are shown to be true by running them.
@@ -29,7 +29,7 @@ if [ "${1-}" = all ]; then
 		hostname hyperfine inotifywait:inotify-tools jq ksh less logger:bsdutils lsof ltrace lua5.4 lzip man:man-db nano \
 		nc:netcat-openbsd parallel perl php:php-cli ps:procps pv rg:ripgrep ruby screen \
 		make curl wget ssh:openssh-client sshd:openssh-server rsync dig:bind9-dnsutils socat openssl sqlite3 strings:binutils ip:iproute2 \
-		sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xxd xz:xz-utils \
+		sponge:moreutils strace sudo tclsh:tcl time tmux tree unbuffer:expect unzip valgrind vim xdg-open:xdg-utils xxd xz:xz-utils \
 		zip zsh zstd 7z:p7zip-full
 	# What agents and MCP servers from npm run on, and what projects are built with in a home with tools.
 	want node:nodejs npm make

@@ -7,7 +7,7 @@ set -eu
 GO=${GO:-go}
 version=${VERSION:-$(git describe --tags --always --dirty 2>/dev/null || echo devel)}
 out=${OUT:-dist}
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 1)}
 
 tar --version 2>/dev/null | grep -q GNU || { echo "release.sh: GNU tar is needed" >&2; exit 1; }
 work=$(mktemp -d)

@@ -161,7 +161,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		m.leave = true
 		return m, tea.Quit
-	case interruptEvent, tickEvent, clockEvent, loadedEvent, settledEvent, coversEvent, editedEvent, pagedEvent, grantsEvent, historyEvent:
+	case interruptEvent, tickEvent, clockEvent, loadedEvent, settledEvent, coversEvent, editedEvent, pagedEvent,
+		grantsEvent, historyEvent:
 		return m.event(msg)
 	}
 	return m, nil

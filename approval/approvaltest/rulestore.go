@@ -27,7 +27,7 @@ func TestRuleStore(t *testing.T, open func(t *testing.T) approval.RuleStore) {
 	t.Run("a deny beside an allow, and projects, are no duplicates", func(t *testing.T) {
 		s := open(t)
 		addRules(t, s, "allow a(x)", "deny a(x)")
-		for _, project := range []string{"/work/shop", "/work/blog"} {
+		for _, project := range []string{"/home/ann/shop", "/home/ann/blog"} {
 			here := rule("allow a(x)")
 			here.Project = project
 			if err := s.AddRules(t.Context(), here); err != nil {

@@ -86,7 +86,8 @@ func (f *answerFlags) command(c *cobra.Command, answer deciding) *cobra.Command 
 	f.register(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the answer as JSON, with the id of the run that it is for")
 	c.Flags().StringVar(&f.note, "note", "", "a comment that reaches the model")
-	c.Flags().BoolVar(&f.kept.Session, "session", false, "keep the answer for the session, for the same commands, files and addresses")
+	c.Flags().BoolVar(&f.kept.Session, "session", false,
+		"keep the answer for the session, for the same commands, files and addresses")
 	c.Flags().BoolVar(&f.kept.Always, "always", false, "save the answer as rules for the same commands, files and addresses in this project; "+
 		"they also cover other contents, and what a command does by itself")
 	c.Flags().BoolVar(&f.kept.Everywhere, "everywhere", false, "with --always: in every project")

@@ -34,7 +34,8 @@ func (r *report) ruleName(n ast.Node, rule policy.Rule, p *Policy) {
 // these names; empty if there is nothing to say. Without names nothing is known about folders.
 func Unreached(rule policy.Rule, folders []string) string {
 	name, target, ok := strings.Cut(strings.TrimSuffix(rule.Pattern, ")"), "(")
-	if !ok || rule.Effect != policy.EffectDeny || rule.Scope != policy.ScopeTool || !strings.HasSuffix(strings.ToLower(name), "_file") {
+	if !ok || rule.Effect != policy.EffectDeny || rule.Scope != policy.ScopeTool ||
+		!strings.HasSuffix(strings.ToLower(name), "_file") {
 		return ""
 	}
 	target = path.Clean(target)

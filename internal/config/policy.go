@@ -103,7 +103,8 @@ func (o *object) version() {
 // hasCustomTool reports whether a rule names a tool of the file.
 func (p *Policy) hasCustomTool(pattern string) bool {
 	name, _, _ := strings.Cut(pattern, "(")
-	return name != "" && slices.ContainsFunc(p.CustomTools, func(c command.Config) bool { return strings.EqualFold(c.Name, name) })
+	named := func(c command.Config) bool { return strings.EqualFold(c.Name, name) }
+	return name != "" && slices.ContainsFunc(p.CustomTools, named)
 }
 
 // RootNames are the names of folders.

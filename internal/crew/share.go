@@ -189,7 +189,8 @@ func Attach(w *config.Worker, files ...string) ([]worker.Attachment, error) {
 			return nil, err
 		}
 		if !info.Mode().IsRegular() || info.Size() > w.Attachments.MaxTotalBytes {
-			return nil, fmt.Errorf("%s is not a file, or is larger than the %d bytes that %s accepts", name, w.Attachments.MaxTotalBytes, w.Name)
+			return nil, fmt.Errorf("%s is not a file, or is larger than the %d bytes that %s accepts", name,
+				w.Attachments.MaxTotalBytes, w.Name)
 		}
 		data, err := os.ReadFile(name)
 		if err != nil {

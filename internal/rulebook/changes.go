@@ -68,7 +68,8 @@ func (c Change) details() []string {
 // Widens reports whether more could be allowed after the change than before.
 func (c Change) Widens() bool {
 	return c.Sign != "-" && c.After.Enabled && c.After.Effect == policy.EffectAllow &&
-		(c.After.String() != c.Before.String() || c.After.Project != c.Before.Project || !c.Before.Enabled || !c.After.Expires.Equal(c.Before.Expires))
+		(c.After.String() != c.Before.String() || c.After.Project != c.Before.Project || !c.Before.Enabled ||
+			!c.After.Expires.Equal(c.Before.Expires))
 }
 
 // Changes returns what is different in after. Rules are the same by their id; without one,
@@ -119,7 +120,8 @@ func Identify(before, after []policy.Rule, newID func() string, now time.Time) [
 		if out[i].ID != "" {
 			continue
 		}
-		if b := known(func(b policy.Rule) bool { return b.String() == out[i].String() && b.Project == out[i].Project }); b != nil {
+		same := func(b policy.Rule) bool { return b.String() == out[i].String() && b.Project == out[i].Project }
+		if b := known(same); b != nil {
 			claim(&out[i], b)
 			continue
 		}

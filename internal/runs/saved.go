@@ -189,7 +189,8 @@ func Preview(ctx context.Context, s *store.Store, run sessions.SavedRun, holds *
 	all.Recall(saved.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
 	all.Gate = func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-		return tool.Guard(approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules, Rules: s, Grants: s}, tools...)
+		gate := approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules, Rules: s, Grants: s}
+		return tool.Guard(gate, tools...)
 	}
 	all.Model = noModel
 	m, err := all.Open(holds.Configuration)

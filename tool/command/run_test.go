@@ -65,7 +65,7 @@ func TestAProgramThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, says := range map[string]string{
-		"./none": "there is no program", "no-such-program-anywhere": "in PATH", "./plain": "chmod +x", "./": "is not an executable program",
+		"./none": "was not found", "no-such-program-anywhere": "in PATH", "./plain": "chmod +x", "./": "is not an executable program",
 	} {
 		r := call(t.Context(), t, newTool(t, command.Config{Name: "x", Command: []string{name}}, dir), `{}`)
 		if r.Outcome.State != policy.StateInvalid || !strings.Contains(r.Text, says) {

@@ -143,7 +143,7 @@ func TestAToolThatIsGoneIsRefused(t *testing.T) {
 	g := guard(t, approval.Config{Mode: policy.ModeApproveAll}, c.Tools()...)
 	mustText(t, call(t, g, "evil:drop", args{}), "done")
 	r := call(t, g, "evil:plain", args{})
-	if !errors.Is(r.Err, approval.ErrInvalid) || !strings.Contains(r.Text, "no tool plain any more") {
+	if !errors.Is(r.Err, approval.ErrInvalid) || !strings.Contains(r.Text, "no longer has a tool named plain") {
 		t.Errorf("got %q, %v", r.Text, r.Err)
 	}
 }

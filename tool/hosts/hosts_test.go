@@ -71,13 +71,13 @@ func TestJudge(t *testing.T) {
 		{"evil.packages.example", "443", policy.VerdictBlock, "evil.packages.example:443 is denied (policy.yaml:3)"},
 		{"evil.packages.example", "9999", policy.VerdictBlock, "denied"},
 		{"x.bad.example", "443", policy.VerdictBlock, "admin.yaml:2"},
-		{"bad.example", "443", policy.VerdictAsk, "nothing allows"},
+		{"bad.example", "443", policy.VerdictAsk, "no rule allows"},
 		{"db.example", "5432", policy.VerdictFree, "db.example:5432 is listed"},
 		{"db.example", "443", policy.VerdictAsk, "only db.example:5432 is listed"},
 		{"db.example", "22", policy.VerdictBlock, "denied"},
 		{"a.svc.example", "8443", policy.VerdictFree, "listed"},
 		{"a.svc.example", "443", policy.VerdictAsk, "only *.svc.example:8443"},
-		{"other.example", "443", policy.VerdictAsk, "nothing allows"},
+		{"other.example", "443", policy.VerdictAsk, "no rule allows"},
 		{"localhost", "3000", policy.VerdictFree, "listed"},
 		{"localhost", "3001", policy.VerdictBlock, "sandbox.network.allow lists them: localhost:3001"},
 		{"app.localhost", "443", policy.VerdictBlock, "a name of this machine"}, // a pattern lists no host
@@ -96,7 +96,7 @@ func TestJudge(t *testing.T) {
 		{"224.0.0.1", "443", policy.VerdictBlock, "multicast"},
 		{"0.0.0.0", "443", policy.VerdictBlock, "this machine"},
 		{"93.184.216.34", "443", policy.VerdictBlock, "an address of this machine"},
-		{"93.184.216.35", "443", policy.VerdictAsk, "nothing allows"},
+		{"93.184.216.35", "443", policy.VerdictAsk, "no rule allows"},
 	} {
 		act := p.Judge(Connection{Host: c.host, Port: c.port})
 		if act.Verdict != c.want || !strings.Contains(act.Why, c.why) || !act.ByName {

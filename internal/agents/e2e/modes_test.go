@@ -28,14 +28,19 @@ func TestModesWithoutAPrompt(t *testing.T) {
 			setUpClaude(p, m.url)
 			p.assent("install", "claude-code", "--yes")
 			p.try(filepath.Join(p.agents, "node_modules", ".bin", "claude"), "-p", "Go.", "--permission-mode", mode)
-			for n, want := range []string{"it must be asked", "deny shell(touch denied.txt)", "outside its own sandbox"} {
+			if mode == "plan" { // nothing is changed in it, whatever is allowed
+				for n := range m.commands {
+					if said := m.result(n); !strings.Contains(said, "is in plan mode") {
+						t.Errorf("%s: the model was told %s", m.commands[n], said)
+					}
+				}
+				p.wantFiles()
+				return
+			}
+			for n, want := range []string{"it needs approval", "deny shell(touch denied.txt)", "outside its own sandbox"} {
 				if said := m.result(n); !strings.Contains(said, want) || n != 1 && !strings.Contains(said, "open an inbox") {
 					t.Errorf("%s: the model was told %s", m.commands[n], said)
 				}
-			}
-			if mode == "plan" { // it has a classifier of its maker look at what we allow, and there is none here
-				p.wantFiles()
-				return
 			}
 			p.wantFiles("allowed.txt")
 		})
@@ -43,7 +48,7 @@ func TestModesWithoutAPrompt(t *testing.T) {
 }
 
 // TestModesWithAPrompt has claude in a terminal: in each mode the question is shown with its reason,
-// nothing runs before the answer, and the answer holds.
+// nothing runs before the answer, and the answer holds. In plan mode nothing is asked, and nothing runs.
 func TestModesWithAPrompt(t *testing.T) {
 	for _, mode := range claudeModes {
 		t.Run(mode, func(t *testing.T) {
@@ -52,6 +57,14 @@ func TestModesWithAPrompt(t *testing.T) {
 			p.interactiveClaude(m.url)
 			p.assent("install", "claude-code", "--yes")
 			term := p.terminal("claude", "--permission-mode", mode, "Go.")
+			if mode == "plan" {
+				term.until("Done.")
+				if said := m.result(0); !strings.Contains(said, "is in plan mode") {
+					t.Errorf("the model was told %s", said)
+				}
+				p.wantFiles()
+				return
+			}
 			text := term.until("Do you want to proceed?")
 			if !strings.Contains(text, "assent asks: no rule allows it") || !strings.Contains(text, "touch asked.txt") {
 				t.Errorf("the prompt is\n%s", text)

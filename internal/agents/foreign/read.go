@@ -119,5 +119,6 @@ func (f judge) fetch(_ context.Context, in urlArgs) (tool.Action, error) {
 		connect.Verdict, connect.Why = policy.VerdictFree, "follows from the request"
 	}
 	text := in.Method + " " + in.URL
-	return tool.Ask(elsewhere).On(request, connect).Titled(text).ShowingView(present.View{Kind: present.KindText, Content: text}), nil
+	view := present.View{Kind: present.KindText, Content: text}
+	return tool.Ask(elsewhere).On(request, connect).Titled(text).ShowingView(view), nil
 }

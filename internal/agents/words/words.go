@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/programs"
@@ -141,7 +142,10 @@ var parameter = sync.OnceValue(func() *regexp.Regexp {
 // command reads the text of an entry for commands, as Claude Code and opencode compare it: words before :*
 // or a last " *" are a prefix, another * is any text, and without one it is the whole command.
 func command(effect policy.Effect, text string) Reading {
-	text = strings.Join(strings.Fields(text), " ")
+	text, plain := spaced(text)
+	if !plain {
+		return missing(lost)
+	}
 	if text == "*" || text == "**" {
 		return rules(effect, "shell(*)")
 	}
@@ -173,13 +177,24 @@ func command(effect policy.Effect, text string) Reading {
 		return missing("a rule names whole words, and this ends inside of one")
 	}
 	r := commandRule(effect, base+anyWords(effect, base))
-	differs := "words that only begin with " + base[strings.LastIndexByte(base, ' ')+1:] + " are not covered: a rule names whole words"
+	word := base[strings.LastIndexByte(base, ' ')+1:]
+	differs := "words that only begin with " + word + " are not covered: a rule names whole words"
 	if effect == policy.EffectDeny && r.Missing == "" {
 		r.Missing = differs
 	} else {
 		r.Differs = differs
 	}
 	return r
+}
+
+const lost = "it has line breaks, or spaces in quotes that would be lost; write a rule for each command"
+
+// spaced has one space between words. A line break is the end of a command, and spaces in quotes are part of a
+// word: a text in which such would be lost means something else, and is not plain.
+func spaced(text string) (out string, plain bool) {
+	text = strings.TrimSpace(text)
+	out = strings.Join(strings.Fields(text), " ")
+	return out, !strings.ContainsFunc(text, unicode.IsControl) && (out == text || !strings.ContainsAny(text, "\"'\\"))
 }
 
 // anyWords is what an allow needs behind the words of a program that assent does not describe: without it
@@ -284,9 +299,12 @@ func inner(target string) (out []policy.Rule) {
 
 // Text reads the words with which a command begins, as they are typed.
 func Text(effect policy.Effect, text string) Reading {
-	text = strings.Join(strings.Fields(text), " ")
-	if text == "" {
+	text, plain := spaced(text)
+	switch {
+	case text == "":
 		return missing("it names no command")
+	case !plain:
+		return missing(lost)
 	}
 	return commandRule(effect, text+anyWords(effect, text))
 }

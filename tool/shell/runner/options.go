@@ -48,7 +48,8 @@ type Options struct {
 	// any amount.
 	MaxOutput int64
 	// Progress, if not nil, receives the last line of output so far, one a Write, cut to
-	// [MaxLine] and ended with a newline even if the command has not ended it yet. Writes do not overlap, and hold up the command.
+	// [MaxLine] and ended with a newline even if the command has not ended it yet. Writes do not overlap, and
+	// hold up the command.
 	Progress io.Writer
 	// Stdout and Stderr, if not nil, receive each stream as it comes. They hold up the command. If
 	// they are the same, what is printed keeps its order, and the result has it as Stderr.
