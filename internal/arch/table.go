@@ -123,7 +123,7 @@ var table = map[string]line{
 	},
 	"internal/agents/hook": {
 		inside: to("approval internal/agents internal/agents/foreign internal/agents/permissions " +
-			"internal/agents/staged internal/canonical internal/config internal/explain internal/notify " +
+			"internal/agents/staged internal/canonical internal/config internal/explain internal/notify internal/proof " +
 			"internal/setup policy present sandbox store store/sessions tool tool/files tool/roots tool/shell " +
 			"tool/shell/analysis tool/shell/runner tool/shell/subset tool/shell/system"),
 		tests: to("internal/trust"),
@@ -218,6 +218,7 @@ var table = map[string]line{
 		tests:   to("internal/setup internal/setup/open"),
 		outside: []string{"github.com/rogpeppe/go-internal"},
 	},
+	"internal/proof":    {inside: to("approval"), tests: to("policy")},
 	"internal/realpath": {},
 	"internal/redact":   {inside: to("internal/canonical"), pure: true},
 	"internal/reexec":   {},
@@ -244,7 +245,7 @@ var table = map[string]line{
 	},
 	"internal/setup/open": {
 		inside: to("approval internal/config internal/explain internal/gateway internal/home internal/network " +
-			"internal/setup internal/snapshot internal/toolbox policy present sandbox sandbox/bwrap " +
+			"internal/proof internal/setup internal/snapshot internal/toolbox policy present sandbox sandbox/bwrap " +
 			"sandbox/detect sandbox/launch sandbox/stage store store/sessions tool tool/command " +
 			"tool/connector tool/files tool/hosts tool/roots"),
 	},
@@ -274,7 +275,13 @@ var table = map[string]line{
 	"internal/undo": {
 		inside: to("internal/setup internal/setup/open internal/snapshot present tool/files tool/roots"),
 	},
-	"internal/worker": {inside: to("approval policy tool")},
+	"internal/web": {
+		inside:  to("approval audit internal/proof policy present"),
+		tests:   to("internal/inbox store"),
+		outside: []string{"github.com/danielgtaylor/huma/v2"},
+	},
+	"internal/webhook": {outside: []string{"github.com/standard-webhooks/standard-webhooks"}},
+	"internal/worker":  {inside: to("approval policy tool")},
 
 	// The programs.
 	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
@@ -317,6 +324,7 @@ var (
 		"pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
+		"github.com/chromedp",
 		"mvdan.cc/sh/v3",
 	}
 )

@@ -71,6 +71,9 @@ async function call(method, path, body, headers = {}, stream) {
   throw new Refused(response.status, detail);
 }
 
+// fill shows a part of the page that the server rendered, with everything in it escaped.
+async function fill(response) { main.innerHTML = html.createHTML(await response.text()); }
+
 function lockedOut(why) {
   state("This page can no longer answer: " + why);
   main.replaceChildren(Object.assign(document.createElement("p"), { textContent: "Open the link that ‘assent inbox --web’ prints." }));
@@ -284,7 +287,7 @@ const whole = () => current().dataset.cut !== "true";
 
 async function showRequest(id, all) {
   const response = await call("GET", `/page/request/${encodeURIComponent(id)}${all ? "?whole" : ""}`);
-  main.innerHTML = html.createHTML(await response.text());
+  await fill(response);
   const a = current();
   ages(a);
   busy = false;
@@ -481,7 +484,7 @@ document.addEventListener("keydown", (e) => {
 // --- other pages -------------------------------------------------------------------------------------
 
 async function showPage(name, query = "") {
-  main.innerHTML = html.createHTML(await (await call("GET", `/page/${name}${query}`)).text());
+  await fill(await call("GET", `/page/${name}${query}`));
   ages(main);
   const act = { audit: auditPage, rules: rulesPage, status: statusPage, explain: explainPage }[name.split("/")[0]];
   act?.();
