@@ -34,7 +34,9 @@ if [ "${1-}" = all ]; then
 	# What agents and MCP servers from npm run on, and what projects are built with in a home with tools.
 	want node:nodejs npm make
 	/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
-	# Browsers and databases belong here: one `want` each, with what needs them.
+	# The browser that shows the inbox.
+	want chromium
+	# Databases belong here: one `want` each, with what needs them.
 fi
 
 [ -n "$missing" ] || exit 0
