@@ -49,7 +49,7 @@ func (m *Member) delegation(in callArgs, begun *child) (d delegation, err error)
 	case !m.Worker.MayCall(in.Worker):
 		d.blocked = fmt.Sprintf("allow_workers of %s does not name %s", m.Worker.Name, in.Worker)
 	case slices.Contains(m.Chain, in.Worker):
-		d.blocked = fmt.Sprintf("%s is among the callers (%s), and workers do not call each other in a circle",
+		d.blocked = fmt.Sprintf("%s is already among the callers (%s); workers cannot call each other in a circle",
 			in.Worker, strings.Join(m.Chain, " › "))
 	case len(m.Chain) >= MaxDepth:
 		d.blocked = fmt.Sprintf("%d workers have called each other already (%s)", len(m.Chain),

@@ -84,7 +84,7 @@ func TestNoCirclesAndNoMoreThanFive(t *testing.T) {
 			why = append(why, e.Why)
 		}
 	}
-	if got := strings.Join(why, "; "); len(why) != 2 || !strings.Contains(got, "5 workers have called each other") || !strings.Contains(got, "w2 is among the callers (w1 › w2 › w3 › w4 › w5)") {
+	if got := strings.Join(why, "; "); len(why) != 2 || !strings.Contains(got, "5 workers have called each other") || !strings.Contains(got, "w2 is already among the callers (w1 › w2 › w3 › w4 › w5)") {
 		t.Errorf("blocked: %s", got)
 	}
 }

@@ -85,7 +85,7 @@ func (m *Member) existing(in createArgs) (older, error) {
 		return o, fmt.Errorf("worker %s cannot be replaced: %w", in.Name, err)
 	}
 	if !in.Replace {
-		return o, fmt.Errorf("there is a worker %s already; choose another name, or say replace", in.Name)
+		return o, fmt.Errorf("worker %s exists already; choose another name, or set replace", in.Name)
 	}
 	f, err := config.Read(found, config.WorkerFile)
 	if err != nil {
@@ -96,7 +96,7 @@ func (m *Member) existing(in createArgs) (older, error) {
 	case found == o.path:
 		o.there = true
 	case filepath.Dir(found) == filepath.Dir(o.path):
-		return o, fmt.Errorf("worker %s is in %s, which is replaced by hand", in.Name, filepath.Base(found))
+		return o, fmt.Errorf("worker %s is in %s, which only a person can replace", in.Name, filepath.Base(found))
 	default:
 		o.hides = found
 	}
@@ -108,7 +108,7 @@ func (o older) summary(name string) string {
 	case o.there:
 		return fmt.Sprintf("Replace worker %s", name)
 	case o.hides != "":
-		return fmt.Sprintf("Create worker %s, in place of your own of that name", name)
+		return fmt.Sprintf("Create worker %s, which hides your own worker of that name", name)
 	}
 	return fmt.Sprintf("Create worker %s", name)
 }

@@ -38,7 +38,7 @@ func TestWhatACreatedWorkerMayHave(t *testing.T) {
 		"those whom it may call":   {base(args{"allow_workers": []string{"reader"}}), policy.StateApproved, "saved", "- reader"},
 		"none whom it may not":     {base(args{"allow_workers": []string{"*"}}), policy.StateInvalid, "may not call", ""},
 		"a plain name":             {base(args{"name": "../x"}), policy.StateInvalid, "invalid worker name", ""},
-		"a name that is free":      {base(args{"name": "reader"}), policy.StateInvalid, "there is a worker reader already", ""},
+		"a name that is free":      {base(args{"name": "reader"}), policy.StateInvalid, "worker reader exists already", ""},
 		"one that it replaces":     {base(args{"name": "reader", "replace": true}), policy.StateApproved, "saved", "You work."},
 		"none that is locked":      {base(args{"name": "kept", "replace": true}), policy.StateBlocked, "is locked", ""},
 		"no key in its words":      {base(args{"description": "x\nlocked: true"}), policy.StateApproved, "saved", "You work."},
@@ -80,7 +80,7 @@ func TestAWorkerThatAppearsMeanwhileIsNotOverwritten(t *testing.T) {
 		return r.Approve("")
 	}
 	r := tm.run("lead.worker", call("1", "worker_create", args{"name": "new", "description": "d", "instructions": "i"}))
-	wants(t, r[0], policy.StateInvalid, "there is a worker new already")
+	wants(t, r[0], policy.StateInvalid, "worker new exists already")
 	if data, err := os.ReadFile(filepath.Join(tm.dir, "workers/new.worker")); err != nil || !strings.Contains(string(data), "locked") {
 		t.Errorf("the file is %q, %v", data, err)
 	}

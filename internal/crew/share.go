@@ -74,7 +74,7 @@ func (m *Member) shareTool() tool.Tool {
 func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, error) {
 	key := shareKey{in.Path, in.Worker}
 	if len(m.turn.ids(key)) == 0 {
-		return tool.Action{}, fmt.Errorf("%s is not for models; "+
+		return tool.Action{}, fmt.Errorf("%s cannot be called by a model; "+
 			"name the files as attachments of %s", policy.ActShareFile, policy.ActWorkerCall)
 	}
 	f, err := m.attachment(in.Path)
@@ -85,7 +85,7 @@ func (m *Member) prepareShare(_ context.Context, in shareArgs) (tool.Action, err
 	share := read
 	share.Name, share.Target = policy.ActShareFile, read.Target.SharedWith(in.Worker)
 	if read.Verdict != policy.VerdictBlock {
-		read.Verdict, read.Why, read.Cause = policy.VerdictFree, "follows from the sharing", 1
+		read.Verdict, read.Why, read.Cause = policy.VerdictFree, "covered by sharing it", 1
 	}
 	do := func(context.Context) (any, error) {
 		m.turn.give(key, policy.DigestOf(f.Data))

@@ -307,7 +307,7 @@ func (h *activeCall) expire() {
 	h.g.mu.Unlock()
 	if !ran && h.batch.Outcome(0).Runs() {
 		stopped, stop := context.WithCancelCause(context.WithoutCancel(h.ctx))
-		stop(fmt.Errorf("nobody claimed it within %v", h.g.opts.Keep))
+		stop(fmt.Errorf("the client did not ask for the result within %v", h.g.opts.Keep))
 		// With a context that is done an approved call ends as cancelled, and never runs.
 		if _, err := h.batch.Start(stopped, 0, approval.Proposal{}); err == nil {
 			panic("a call started with a context that is done")

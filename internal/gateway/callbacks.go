@@ -33,7 +33,7 @@ func (c *Callbacks) Listen(opts connector.Options) connector.Options {
 		if g := c.gateway.Load(); g != nil {
 			return g.elicit(ctx, from, p)
 		}
-		return nil, errors.New("no client is there yet")
+		return nil, errors.New("no client is connected yet")
 	}
 	opts.Sample = c.sample
 	return opts
@@ -46,7 +46,7 @@ func (c *Callbacks) sample(ctx context.Context, from string, p *mcp.CreateMessag
 	if g := c.gateway.Load(); g != nil {
 		return g.sample(ctx, from, p)
 	}
-	return nil, errors.New("no client is there yet")
+	return nil, errors.New("no client is connected yet")
 }
 
 // sample passes on that a connector wants to use the client's model. The client asks its own
@@ -71,14 +71,14 @@ func (g *Gateway) sample(ctx context.Context, from string, p *mcp.CreateMessageP
 		return r, nil
 	case *mcp.CreateMessageWithToolsResult:
 		if len(r.Content) != 1 {
-			return nil, fmt.Errorf("the client's model answered with %d parts; one is taken", len(r.Content))
+			return nil, fmt.Errorf("the client's model answered with %d parts; only one is supported", len(r.Content))
 		}
 		return &mcp.CreateMessageResult{Content: r.Content[0], Model: r.Model, Role: r.Role, StopReason: r.StopReason}, nil
 	}
 	return nil, fmt.Errorf("the client answered a request to its model with %T", answer)
 }
 
-var errNoModel = errors.New("the client offers no model")
+var errNoModel = errors.New("the client has no sampling capability")
 
 //lint:file-ignore SA1019 servers still write log messages, and clients still want them
 

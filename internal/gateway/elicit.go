@@ -43,7 +43,7 @@ func (p *clientUsers) find(session string) (*mcp.ServerSession, error) {
 	if at := p.by[session]; at != nil {
 		return at, nil
 	}
-	return nil, errors.New("the client is gone")
+	return nil, errors.New("the client has disconnected")
 }
 
 // only returns the only client there is, if there is only one.
@@ -63,7 +63,7 @@ var answerSchema = map[string]any{
 	"type": "object",
 	"properties": map[string]any{
 		"answer": map[string]any{"type": "string", "enum": []string{"deny", "approve"}, "title": "Answer",
-			"description": "approve lets exactly this call run, once"},
+			"description": "approve: run exactly this call, once"},
 		"note": map[string]any{"type": "string", "title": "Note for the agent"},
 	},
 	"required": []string{"answer"},
@@ -73,7 +73,7 @@ var answerSchema = map[string]any{
 // a yes; a client that closes the question without one leaves it to others.
 func (p *clientUsers) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
 	if r.PersonOnly {
-		return approval.Decision{}, errors.New("this may not be answered at the agent's own client")
+		return approval.Decision{}, errors.New("this cannot be answered in the agent's own client")
 	}
 	message, err := question(ctx, r)
 	if err != nil {
@@ -132,14 +132,14 @@ func question(ctx context.Context, r *approval.Request) (string, error) {
 		return "", err
 	}
 	cut := view.Cut(present.DefaultLimit())
-	text := fmt.Sprintf("May the agent do this? %s\nAsked because: %s\n", present.SafeLine(r.Summary),
+	text := fmt.Sprintf("Allow this? %s\nIt asks because: %s\n", present.SafeLine(r.Summary),
 		present.SafeLine(r.Why))
 	for _, f := range cut.View.Facts {
 		text += fmt.Sprintf("%s: %s\n", present.SafeLine(f.Name()), present.SafeLine(f.Value()))
 	}
 	text += "\n" + present.Safe(cut.View.Content) + "\n"
 	if note := cut.Note(); note != "" {
-		return "", errors.New("it is too long to be shown at a client: " + note)
+		return "", errors.New("it is too long to show in a client: " + note)
 	}
 	return text, nil
 }

@@ -283,7 +283,7 @@ func (g *Gateway) complete(ctx context.Context, r *mcp.CompleteRequest) (*mcp.Co
 		c = g.only(func(c *mcp.ServerCapabilities) bool { return c.Completions != nil })
 	}
 	if c == nil {
-		return nil, errors.New("no connector lists what is to be completed")
+		return nil, errors.New("no connector lists the prompt or resource to complete")
 	}
 	p := params{Ref: &ref, Argument: &r.Params.Argument, Context: r.Params.Context}
 	return valueOf[*mcp.CompleteResult](g.pass(callerOf(g, ctx, r), c, connector.Complete, p))

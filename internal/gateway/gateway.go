@@ -84,7 +84,7 @@ type Gateway struct {
 // New returns a gateway.
 func New(opts Options) (*Gateway, error) {
 	if opts.Plain && len(opts.Connectors) != 1 {
-		return nil, errors.New("only the names of a single connector can be plain")
+		return nil, errors.New("tool names without a prefix need a single connector")
 	}
 	opts.Hold = cmp.Or(opts.Hold, 50*time.Second)
 	opts.Beat = cmp.Or(opts.Beat, 10*time.Second)
@@ -169,7 +169,7 @@ func (g *Gateway) connectorEvent(e connector.Event) {
 	case e.Kind == connector.EventConnected, e.Kind == connector.EventListed && c.Err() == nil:
 		go func() {
 			if err := g.sync(); err != nil {
-				g.opts.Report(fmt.Sprintf("the tools stay as they were: %v", err))
+				g.opts.Report(fmt.Sprintf("the list of tools was not updated: %v", err))
 			}
 			if e.Kind == connector.EventConnected {
 				g.syncPrompts(c)

@@ -57,7 +57,7 @@ func (g *Gateway) ListenHTTP(ctx context.Context, address, token string, ready f
 // Handler serves clients that have the token, which may not be empty.
 func (g *Gateway) Handler(token string) (http.Handler, error) {
 	if len(token) < 16 {
-		return nil, errors.New("the token has less than 16 characters")
+		return nil, errors.New("the token needs at least 16 characters")
 	}
 	inner := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return g.server }, &mcp.StreamableHTTPOptions{
 		PropagateRequestCancellation: true, MaxRequestBodyBytes: maxMessage,
@@ -70,7 +70,7 @@ func (g *Gateway) Handler(token string) (http.Handler, error) {
 			return
 		}
 		if !fromHere(r) {
-			http.Error(w, "web pages of others may not call tools", http.StatusForbidden)
+			http.Error(w, "web pages of other origins cannot call tools", http.StatusForbidden)
 			return
 		}
 		r.Header.Del("Authorization") // nobody behind needs it

@@ -85,12 +85,12 @@ func (m *method) Prepare(_ context.Context, args json.RawMessage) (tool.Action, 
 	}
 	act := policy.Act{Target: m.target(p, args), Known: true, Verdict: policy.VerdictAsk}
 	if act.Why = m.carries(p); act.Why == "" {
-		act.Verdict, act.Why = policy.VerdictFree, "nothing in it is chosen by the agent"
+		act.Verdict, act.Why = policy.VerdictFree, "the agent chose nothing in it"
 	}
 	doubt := m.doubt()
 	if doubt != "" {
 		act.Verdict, act.PersonOnly = policy.VerdictAsk, true
-		act.Why = fmt.Sprintf("a person has to look at connector %s: %s", m.to.Name(), doubt)
+		act.Why = fmt.Sprintf("connector %s needs a person's attention: %s", m.to.Name(), doubt)
 	}
 	title := m.Spec().FullName()
 	if about := m.about(p); about != "" {
@@ -173,7 +173,7 @@ func (m *method) carries(p params) string {
 			return fmt.Sprintf("connector %s does not list this prompt", m.to.Name())
 		}
 	case connector.Complete:
-		return fmt.Sprintf("what is to be completed goes to connector %s", m.to.Name())
+		return fmt.Sprintf("the text to complete goes to connector %s", m.to.Name())
 	}
 	return ""
 }
@@ -183,7 +183,7 @@ func (m *method) do(ctx context.Context, p params) (any, error) {
 	if m.name == connector.Elicit || m.name == connector.Sample {
 		speak, ok := ctx.Value(speakKey{}).(func(context.Context) (mcp.InputResponse, error))
 		if !ok {
-			return nil, errors.New("only a connector can do this")
+			return nil, errors.New("only a connector offers this method")
 		}
 		return speak(ctx)
 	}
@@ -200,7 +200,7 @@ func (m *method) do(ctx context.Context, p params) (any, error) {
 		return s.GetPrompt(ctx, &mcp.GetPromptParams{Name: p.Name, Arguments: p.Arguments})
 	case connector.Complete:
 		if p.Ref == nil || p.Argument == nil {
-			return nil, errors.New("it does not say what to complete")
+			return nil, errors.New("the request does not name what to complete")
 		}
 		return s.Complete(ctx, &mcp.CompleteParams{Ref: p.Ref, Argument: *p.Argument, Context: p.Context})
 	case connector.Subscribe:
@@ -270,7 +270,7 @@ func (g *Gateway) speak(ctx context.Context, from, name string, p params,
 	}
 	answer, ok := value.(mcp.InputResponse)
 	if !ok {
-		return nil, fmt.Errorf("a person answered in place of the client: %v", value)
+		return nil, fmt.Errorf("a person answered instead of the client: %v", value)
 	}
 	return answer, nil
 }

@@ -185,7 +185,7 @@ func (l *Recorder) recordAll(batch []queued) (left []queued, failed error) {
 			q.done <- err
 		case err != nil:
 			left = append(left, q)
-			l.fail(fmt.Errorf("that %s %s could not be recorded: %w", q.event.Tool, q.event.Kind, err))
+			l.fail(fmt.Errorf("recording that %s %s failed: %w", q.event.Tool, q.event.Kind, err))
 		}
 		failed = errors.Join(failed, err)
 	}

@@ -33,7 +33,7 @@ func refused(code int64, err error) reply {
 // replyOf is what a call that has ended comes to.
 func (h *activeCall) replyOf(results []tool.Result, err error) reply {
 	if err != nil || len(results) != 1 {
-		return refused(jsonrpc.CodeInternalError, fmt.Errorf("the call could not be finished: %w", err))
+		return refused(jsonrpc.CodeInternalError, fmt.Errorf("the call failed: %w", err))
 	}
 	r := results[0]
 	if h.method {
@@ -130,9 +130,9 @@ func (h *activeCall) pending() reply {
 		return h.pendingMethod(id)
 	}
 	text := fmt.Sprintf("[PENDING] %s waits for a person's answer (request %s). It has not run. "+
-		"Call it again with exactly the same arguments to go on waiting; if it was answered by then, that call gets the "+
+		"Call it again with exactly the same arguments to keep waiting; if it was answered by then, that call returns the "+
 		"result. "+
-		"Do not try to reach the same end in another way.", h.name, id)
+		"Do not try to do the same in another way.", h.name, id)
 	return textReply(text, true, map[string]any{"assent/state": "pending", "assent/request": id})
 }
 

@@ -58,7 +58,7 @@ func (h *activeCall) inquire(ctx context.Context, r mcp.InputRequest) (mcp.Input
 	select {
 	case answer, ok := <-q.answer:
 		if !ok {
-			return nil, errors.New("the client called again without an answer")
+			return nil, errors.New("the client repeated the call without an answer")
 		}
 		return answer, nil
 	case <-finished:
@@ -142,7 +142,7 @@ func (g *Gateway) inquire(ctx context.Context, connector string, r mcp.InputRequ
 		if h == nil {
 			at, err := g.users.only()
 			if err == nil && speaksInRounds(at) {
-				err = errors.New("the client's version of the protocol lets a server ask only while it works on a call")
+				err = errors.New("the client's protocol version lets a server ask only during a call")
 			}
 			if err != nil {
 				return nil, err
@@ -158,7 +158,7 @@ func (g *Gateway) inquire(ctx context.Context, connector string, r mcp.InputRequ
 			}
 			return answer, err
 		case c.at == nil || !attended:
-			return nil, errors.New("the client does not wait for the call any more")
+			return nil, errors.New("the client no longer waits for the call")
 		}
 		of, cancel := context.WithCancelCause(c.ctx)
 		defer cancel(errors.New("it was asked"))

@@ -39,7 +39,7 @@ func (g *Gateway) enter(id string, at *mcp.ServerSession) (end func()) {
 		now := time.Now()
 		s := sessions.Session{ID: id, Kind: sessions.KindGateway, Owner: g.opts.Owner, Begun: now, Seen: now}
 		if err := g.opts.Sessions.BeginSession(g.ctx, s); err != nil {
-			g.opts.Report(fmt.Sprintf("answers cannot be kept for this session: %v", err))
+			g.opts.Report(fmt.Sprintf("answers cannot be saved for this session: %v", err))
 		}
 	}
 	return func() {

@@ -34,7 +34,7 @@ func OpenSpool(dir string) (*Spool, error) {
 	for i := range s.halves {
 		f, err := lockedFile(dir)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("keeping what starts: %w", err), s.Close())
+			return nil, errors.Join(fmt.Errorf("recording a start: %w", err), s.Close())
 		}
 		s.halves[i] = f
 	}
@@ -139,7 +139,7 @@ func RecoverStarts(ctx context.Context, dir string, to Log) error {
 	}
 	for _, name := range files {
 		if err := recoverFile(ctx, name, to); err != nil {
-			return fmt.Errorf("what started before a program died, in %s: %w", name, err)
+			return fmt.Errorf("reading unfinished calls from %s: %w", name, err)
 		}
 	}
 	return nil
@@ -199,7 +199,7 @@ func unreadable(file os.FileInfo, i int, line []byte) approval.Event {
 	return approval.Event{
 		Kind: approval.EventStarted, At: file.ModTime(), CallID: fmt.Sprintf("%s-%d", file.Name(), i+1),
 		Tool: "unknown", State: policy.StateAutoApproved, Stage: approval.StageUnknown,
-		Why: fmt.Sprintf("a program died and left behind a start that cannot be read: %.200q", line),
+		Why: fmt.Sprintf("a killed program left a record that cannot be read: %.200q", line),
 	}
 }
 

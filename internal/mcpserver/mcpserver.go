@@ -104,7 +104,7 @@ func (s *Server) Close() error {
 	return errors.Join(errs...)
 }
 
-// Serve serves until the client is gone, or the context ends.
+// Serve serves until the client has disconnected, or the context ends.
 func (s *Server) Serve(ctx context.Context, out io.Writer) error {
 	g, err := s.gateway()
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Server) Serve(ctx context.Context, out io.Writer) error {
 	defer giveBack()
 	err = g.Serve(ctx, in, out, in.Close)
 	if errors.Is(err, io.EOF) {
-		return nil // the client is gone
+		return nil // the client has disconnected
 	}
 	return err
 }

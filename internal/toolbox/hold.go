@@ -121,7 +121,7 @@ func (b *Box) autoAllow(conf *config.Policy) shell.AutoAllow {
 	}
 	switch {
 	case !b.Hold.held():
-		return not("no sandbox holds commands here")
+		return not("no sandbox for commands works here")
 	case len(b.Hold.Profile.Sockets) > 0:
 		return not("commands may use the socket %s (%s)", b.Hold.Profile.Sockets[0].Path,
 			b.Hold.Profile.Sockets[0].Source)

@@ -115,7 +115,7 @@ func TestLeavingTheSandbox(t *testing.T) {
 		t.Helper()
 		return w.call(mode, p, "shell", args)
 	}
-	if r := ask(policy.ModeAsk, yes(""), leaving); r.Err == nil || !strings.Contains(r.Err.Error(), "run it first") {
+	if r := ask(policy.ModeAsk, yes(""), leaving); r.Err == nil || !strings.Contains(r.Err.Error(), "run it without escalate first") {
 		t.Errorf("before it failed: %s %v", r.Text, r.Err)
 	}
 	ask(policy.ModeStrict, nil, command)
@@ -165,7 +165,7 @@ func TestNoWayOutToProtectedPaths(t *testing.T) {
 		t.Fatalf("%s %v", r.Text, r.Err)
 	}
 	args["escalate"] = true
-	if r := w.call(policy.ModeAsk, yes(""), "shell", args); r.Err == nil || !strings.Contains(r.Err.Error(), "nobody can allow it") {
+	if r := w.call(policy.ModeAsk, yes(""), "shell", args); r.Err == nil || !strings.Contains(r.Err.Error(), "is always blocked") {
 		t.Errorf("%s %v", r.Text, r.Err)
 	}
 	held := newWorld(t, free, func(h *toolbox.Hold) { h.Steps = false })

@@ -125,7 +125,7 @@ func TestNotRunIfNotKept(t *testing.T) {
 	w.write("proj/a", "one\n")
 	w.write("state/undo", "a file where the store would be\n")
 	r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "echo two > a"})
-	if !strings.Contains(r.Text, "the command was not run, because what it may change cannot be kept for undo; make room or set undo: off in the policy") || w.content("a") != "one\n" {
+	if !strings.Contains(r.Text, "the command was not run: the files that it may change cannot be saved for undo; make room or set undo: off in the policy") || w.content("a") != "one\n" {
 		t.Errorf("%q %s", w.content("a"), r.Text)
 	}
 	if r := w.call(policy.ModeAsk, yes(""), "shell", map[string]any{"command": "cat a"}); !strings.Contains(r.Text, "one") {

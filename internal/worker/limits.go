@@ -105,7 +105,7 @@ func (e *StoppedError) Error() string {
 	}
 	text += fmt.Sprintf(" was %s", e.State)
 	if e.Repeated {
-		text += fmt.Sprintf(" %d times in a row, and the model wants nothing else", maxRefused)
+		text += fmt.Sprintf(" %d times in a row, and the model asks for nothing else", maxRefused)
 	}
 	if e.Note != "" {
 		text += ": " + e.Note

@@ -112,7 +112,7 @@ func (r *Run) advance(ctx context.Context) (open bool, err error) {
 		return true, nil
 	}
 	if r.Inner == nil {
-		return true, errors.New("a call is suspended, and the run keeps nothing that could go on")
+		return true, errors.New("a call is suspended, but the saved run has no state to continue it")
 	}
 	if err := r.Save(ctx); err != nil {
 		return true, err

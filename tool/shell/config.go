@@ -115,7 +115,7 @@ func (r Rule) compile() (rule, error) {
 	case err != nil:
 		return rule{}, err
 	case r.Approval == "":
-		return rule{}, errors.New("it says neither allow, ask nor deny")
+		return rule{}, errors.New("approval must be allow, ask or deny")
 	case r.Approval == tool.WordDeny && len(r.Paths) > 0:
 		return rule{}, errors.New("sandbox_paths on a deny would let the command run elsewhere; leave it out")
 	}

@@ -30,9 +30,9 @@ func (j *judging) connection(i int) policy.Act {
 	case act.Verdict == policy.VerdictBlock && !j.cfg.Network.On && len(j.cfg.Network.Allow) == 0 &&
 		(p.Missing || j.sandboxed && guess):
 		// A package manager does with its caches, or fails: nothing is sent either way.
-		act.Verdict, act.Why = policy.VerdictAsk, "it may fetch what is missing, and the network is off"
+		act.Verdict, act.Why = policy.VerdictAsk, "it may download missing packages, and the network is off"
 		if j.opts.Sandbox != nil && !j.widened {
-			act.Verdict, act.Why = policy.VerdictFree, "the sandbox keeps it from the network: it does with what is here"
+			act.Verdict, act.Why = policy.VerdictFree, "the sandbox blocks the network: it can use only what is installed"
 		}
 	case act.Verdict != policy.VerdictAsk:
 	case j.staged(p):
@@ -56,7 +56,7 @@ func (j *judging) connection(i int) policy.Act {
 		}
 		if act.Cause > 0 {
 			if by := j.spelled[act.Cause-1]; by != nil && by.pattern.Spells(act.Own) {
-				act.Verdict, act.Why = policy.VerdictFree, "follows from a command that is "+j.allowed[act.Cause-1]
+				act.Verdict, act.Why = policy.VerdictFree, "covered by a command that is "+j.allowed[act.Cause-1]
 			}
 		}
 	}

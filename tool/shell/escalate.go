@@ -61,9 +61,9 @@ func (t *Tool) escalate(j judged) (tool.Action, error) {
 	failure, failed := t.opts.Steps.Failed(j.cmd)
 	switch {
 	case !failed:
-		return wrong("the sandbox has refused nothing to this command; run it first, without escalate")
+		return wrong("the sandbox has blocked nothing in this command; run it without escalate first")
 	case len(failure.Steps) == 0:
-		return wrong("what was refused is protected, and nobody can allow it: " + strings.Join(failure.Refused, "; "))
+		return wrong("what was blocked is protected and is always blocked: " + strings.Join(failure.Refused, "; "))
 	}
 	first := failure.Steps[0]
 	acts := append(j.acts, policy.Act{
@@ -92,7 +92,7 @@ func (f Failure) choices() []approval.Choice {
 // view shows the command, and that it ran before: it may have had effects.
 func (f Failure) view(v present.View) present.View {
 	v.Facts = append(v.Facts, present.TextFact("ran before", fmt.Sprintf("inside the sandbox, with exit code %d; "+
-		"what it did then stays done", f.ExitCode)))
+		"what it changed stays changed", f.ExitCode)))
 	v.Facts = append(v.Facts, present.TextFact("refused", strings.Join(f.Refused, "\n")))
 	if f.Said != "" {
 		v.Facts = append(v.Facts, present.TextFact("it said", f.Said))

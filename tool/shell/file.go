@@ -24,7 +24,7 @@ func (j *judging) file(p *analysis.Part) policy.Act {
 	if p.Path == "" {
 		return policy.Act{
 			Name: actNames[p.Access], Target: policy.UnknownTarget(policy.KindPath), ByName: true,
-			Verdict: policy.VerdictAsk, Why: orElse(p.Why, "which file it touches is known only when it runs"),
+			Verdict: policy.VerdictAsk, Why: orElse(p.Why, "the file is unknown before it runs"),
 			// An empty variable turns the folder that was meant into the root of everything.
 			PersonOnly: p.Access == programs.Delete,
 		}

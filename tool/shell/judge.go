@@ -138,7 +138,7 @@ func (j *judging) following(act policy.Act, p *analysis.Part) policy.Act {
 		return act
 	}
 	if by := j.allowed[act.Cause-1]; by != "" {
-		act.Verdict, act.Why = policy.VerdictFree, "follows from a command that is "+by
+		act.Verdict, act.Why = policy.VerdictFree, "covered by a command that is "+by
 	}
 	return act
 }
@@ -155,7 +155,7 @@ func (j *judging) command(i int) {
 		act.Verdict, act.Why = policy.VerdictFree, "another name of the command before it"
 	}
 	if p.OwnCommand {
-		act.Verdict, act.Why = policy.VerdictBlock, "assent's own answering commands are for people, not for tools"
+		act.Verdict, act.Why = policy.VerdictBlock, "an agent cannot run the commands of assent that answer requests"
 	}
 	j.denied(&act)
 	files := append(j.unseen(i, &act), j.history(i)...)

@@ -69,18 +69,18 @@ func (t *Tool) judged(in inquiry) *judging {
 // notSandboxed says why the sandbox alone is not enough for the command; empty if it may be.
 func (t *Tool) notSandboxed(in inquiry) string {
 	if t.opts.Sandbox == nil {
-		return "no sandbox holds commands here"
+		return "no sandbox for commands works here"
 	}
 	alone := t.opts.Sandbox.AutoAllow()
 	switch {
 	case alone.Not != "":
 		return alone.Not
 	case alone.Open != "" && !complete(in.script):
-		return "it may do what only the gate can refuse: " + alone.Open
+		return "the sandbox cannot block everything that a rule denies: " + alone.Open
 	case alone.Asks != "" && !complete(in.script):
 		return alone.Asks
 	case t.opts.Sandbox.Widened(in.command()):
-		return "it was let out of the sandbox before"
+		return "it was allowed to leave the sandbox before"
 	}
 	if why := t.uncovered(in.ctx, in.script); why != "" {
 		return "what it changes could not be undone: " + why
@@ -105,7 +105,7 @@ func (j *judging) free() bool {
 
 // sandboxedWord is the word on a command that the sandbox alone is enough for.
 func (j *judging) sandboxedWord() word {
-	by := fmt.Sprintf("held by the sandbox, which %s takes for enough", sourceOr(j.cfg.Default.Source))
+	by := fmt.Sprintf("runs in the sandbox, which is enough by %s", sourceOr(j.cfg.Default.Source))
 	if j.rootAsks {
 		return word{verdict: policy.VerdictFree, why: by} // what it does in the roots is asked
 	}

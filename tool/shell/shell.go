@@ -293,7 +293,7 @@ func (t *Tool) timeout(seconds float64) (time.Duration, error) {
 	case seconds == 0:
 		return t.opts.Timeout, nil
 	case seconds < 0 || seconds > most.Seconds():
-		err := fmt.Errorf("it is between 0 and %.0f seconds", most.Seconds())
+		err := fmt.Errorf("use a number between 0 and %.0f seconds", most.Seconds())
 		return 0, &tool.ArgumentError{Tool: "shell", Field: "timeout", Err: err}
 	}
 	return time.Duration(seconds * float64(time.Second)), nil

@@ -101,7 +101,7 @@ func (t *Tool) uncovered(ctx context.Context, s *analysis.Script) string {
 	case !c.Changes() || t.cfg.UndoOff != "":
 		return ""
 	case t.opts.Undo == nil:
-		return "nothing is kept for undo here"
+		return "undo is not available here"
 	}
 	return t.opts.Undo.Covers(ctx, c)
 }
@@ -114,7 +114,7 @@ func (t *Tool) keeping(ctx context.Context, s *analysis.Script, run func() (Resu
 	}
 	after, err := t.opts.Undo.Before(ctx, c)
 	if err != nil {
-		return Result{}, fmt.Errorf("the command was not run, because what it may change cannot be kept for undo; "+
+		return Result{}, fmt.Errorf("the command was not run: the files that it may change cannot be saved for undo; "+
 			"make room or set undo: off in the policy: %w", roots.Plain(err))
 	}
 	r, err := run()
@@ -146,7 +146,7 @@ func (t *Tool) keepingOn(ctx context.Context, c Change, r *Result) error {
 	after, err := t.opts.Undo.Before(ctx, c)
 	if err != nil {
 		r.End()
-		return fmt.Errorf("what it left in the background was ended, because what that may change cannot be kept for undo: %w", err)
+		return fmt.Errorf("its background processes were ended: the files that they may change cannot be saved for undo: %w", err)
 	}
 	gone := r.Gone
 	t.background.Go(func() {
@@ -203,13 +203,13 @@ func (t *Tool) Undoing(ctx context.Context, args json.RawMessage) string {
 		return "not covered: " + why
 	}
 	through, err := t.opts.Undo.Through(ctx, c)
-	what := "the files that it writes or deletes are kept before it runs"
+	what := "the files that it writes or deletes are saved before it runs"
 	if c.Whole {
-		what = "files in writable roots are kept before it runs, git's own (commits, branches) are not"
+		what = "files in writable roots are saved before it runs; git's own files (commits, branches) are not"
 	}
 	switch {
 	case err != nil:
-		return what + "; what is not kept could not be found out: " + roots.Plain(err).Error()
+		return what + "; the files that are not saved could not be listed: " + roots.Plain(err).Error()
 	case len(through) == 0:
 		return what
 	}

@@ -110,7 +110,7 @@ func TestUndoNoteAndFailure(t *testing.T) {
 	}
 	ran := len(b.ran)
 	u.fail = errors.New("disk full")
-	if _, err := b.run("make"); err == nil || !strings.Contains(err.Error(), "the command was not run, because what it may change cannot be kept for undo; make room or set undo: off in the policy: disk full") {
+	if _, err := b.run("make"); err == nil || !strings.Contains(err.Error(), "the command was not run: the files that it may change cannot be saved for undo; make room or set undo: off in the policy: disk full") {
 		t.Error(err)
 	}
 	if len(b.ran) != ran {

@@ -69,7 +69,7 @@ func (u *unforeseen) action(ctx context.Context, t *Tool) (tool.Action, error) {
 func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func() (resume func())) wire.Answer {
 	defer pause()()
 	text := firstLine(in.script.Text.String())
-	what := "judgement and behaviour differ: it was about to run " + text
+	what := "unexpected: it was about to run " + text
 	if err := tool.RunningIn(ctx).Report(ctx, approval.EventUnexpected, what); err != nil {
 		return r.refuse("it cannot be recorded: " + err.Error())
 	}
@@ -108,7 +108,7 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 		return answer
 	case <-timer.C:
 		why = fmt.Sprintf("%s: nobody answered within %v; the question stays open, "+
-			"and a yes holds for this command when it is run again", text, r.cfg.hold())
+			"and approving it counts when this command is run again", text, r.cfg.hold())
 	case <-ctx.Done():
 		why = "the command was ended"
 	}

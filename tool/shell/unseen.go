@@ -40,7 +40,7 @@ func (j *judging) unseen(i int, act *policy.Act) []policy.Act {
 		for _, name := range j.namedIn(w.Text, p) {
 			if len(acts) == maxUnseen {
 				act.Verdict, act.PersonOnly, act.Why = min(act.Verdict, policy.VerdictAsk), true,
-					"it names too many files to look at each"
+					"it names too many files to check each"
 				return acts
 			}
 			file := j.places.act(roots.AccessRead, name, false)

@@ -102,9 +102,9 @@ func (w *walled) runs(p *analysis.Part) {
 	case !r.Known:
 		w.whole(name + ": " + r.Why)
 	case !r.Complete:
-		w.whole(name + " runs what files of the project say")
+		w.whole(name + " runs code of the project")
 	case r.Raises, p.Elsewhere:
-		w.whole(name + " does more than can be held here")
+		w.whole(name + " does more than the sandbox can limit here")
 	}
 	if strings.Contains(name, "/") {
 		name = join(p.Dir, name)

@@ -34,7 +34,7 @@ func asks(format string, args ...any) word {
 func (j *judging) word(i int, act *policy.Act) word {
 	p := &j.script.Parts[i]
 	if p.Reading.Transparent && p.Reading.Known && act.Dir != "" && act.Target.Words[0].Text == p.Words[0].Text {
-		return word{verdict: policy.VerdictFree, why: "it only starts what is judged below"}
+		return word{verdict: policy.VerdictFree, why: "it only starts the programs listed below"}
 	}
 	for r := range j.rules {
 		if w, ok := j.rule(&j.rules[r], i, act); ok {
@@ -114,7 +114,7 @@ func (j *judging) notReadonly(p *analysis.Part, act *policy.Act) string {
 	case j.shows(p) != "":
 		return "it may show " + j.shows(p)
 	case strings.Contains(first, "/"):
-		return "the preset knows programs by name, not by path"
+		return "presets name programs by name, not by path"
 	case !j.places.inside(folderOf(p)):
 		return "it runs outside of every root"
 	case p.Builtin && p.Path != "" && !j.places.inside(p.Path):
@@ -180,7 +180,7 @@ func (j *judging) fallback(p *analysis.Part, act *policy.Act) word {
 		if reason == "" {
 			reason = "blocked by policy"
 		}
-		return word{verdict: policy.VerdictBlock, why: fmt.Sprintf("%s: %s denies what no rule names", reason, sourceOr(d.Source))}
+		return word{verdict: policy.VerdictBlock, why: fmt.Sprintf("%s: %s denies commands that no rule names", reason, sourceOr(d.Source))}
 	case d.Approval == tool.WordAllow:
 		if why := j.notCertain(p, act); why != "" {
 			return asks("%s", why)
@@ -228,7 +228,7 @@ func (j *judging) notCertain(p *analysis.Part, act *policy.Act) string {
 		return j.gitRuns(p)
 	}
 	for _, i := range p.Reading.Spelled {
-		return p.Words[min(i+1, len(p.Words)-1)].Text + " makes it do more than it is for"
+		return p.Words[min(i+1, len(p.Words)-1)].Text + " makes it do more than its usual job"
 	}
 	return ""
 }
@@ -244,7 +244,7 @@ func (j *judging) byEffect(p *analysis.Part, act *policy.Act) word {
 		}
 		return asks("%s", why)
 	case !p.Reading.Complete, p.Reading.Raises:
-		return asks("it does more than can be told")
+		return asks("its effects are unknown before it runs")
 	}
 	if why := j.notReadonly(p, act); why != "" {
 		return asks("%s", why)

@@ -52,7 +52,7 @@ const idle = 30 * time.Minute
 const first = 10 * time.Second
 
 // ErrNoSandbox says that nothing holds commands here.
-var ErrNoSandbox = errors.New("no sandbox holds commands here")
+var ErrNoSandbox = errors.New("no sandbox for commands works here")
 
 // A keeper is one that runs.
 type keeper struct {

@@ -33,7 +33,7 @@ type Options struct {
 	Version string
 }
 
-// Serve answers on the two streams until the client is gone or ctx is done.
+// Serve answers on the two streams until the client has disconnected or ctx is done.
 func Serve(ctx context.Context, o Options, in io.ReadCloser, out io.WriteCloser) error {
 	return o.server().Run(ctx, &mcp.IOTransport{Reader: in, Writer: out})
 }

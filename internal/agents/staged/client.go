@@ -158,7 +158,7 @@ const (
 )
 
 // ErrNoSandbox says that no keeper can be started, because nothing would hold commands.
-var ErrNoSandbox = errors.New("no sandbox holds commands here")
+var ErrNoSandbox = errors.New("no sandbox for commands works here")
 
 // Reach connects to the keeper of a key. If there is none it is started: program is its command
 // line, which runs in dir.

@@ -64,7 +64,7 @@ func (b *Base) HeldTo(ctx context.Context, command string) ([]string, error) {
 	case answer.Outcome == explain.Deny:
 		return []string{"it would be refused: " + answer.Why}, nil
 	case len(answer.Held) == 0:
-		return []string{"no sandbox holds commands here; 'assent sandbox doctor' says why"}, nil
+		return []string{"no sandbox for commands works here; 'assent sandbox doctor' says why"}, nil
 	}
 	return answer.Held, nil
 }

@@ -170,7 +170,7 @@ func evalBuiltin(w *walker, c *command) outcome {
 	texts := make([]string, 0, len(c.words))
 	for i, word := range c.words[1:] {
 		if !word.Known {
-			w.unknown(c.part, nil, "runs text that is not known")
+			w.unknown(c.part, nil, "runs text that is unknown before it runs")
 			return w.anything(c.state)
 		}
 		if i > 0 || word.Text != "--" {
@@ -200,7 +200,7 @@ func execBuiltin(w *walker, c *command) outcome {
 	w.wrapping(c)
 	_, rest, ok := options(c.words, "a")
 	if !ok {
-		w.unknown(c.part, nil, "which command runs is not known")
+		w.unknown(c.part, nil, "which command runs is unknown before it runs")
 	}
 	if rest < len(c.words) {
 		w.started(c, &command{words: c.words[rest:], outside: true})
@@ -215,7 +215,7 @@ func commandBuiltin(w *walker, c *command) outcome {
 	w.wrapping(c)
 	flags, rest, ok := options(c.words, "")
 	if !ok {
-		w.unknown(c.part, nil, "which command runs is not known")
+		w.unknown(c.part, nil, "which command runs is unknown before it runs")
 	}
 	for _, f := range flags {
 		if f.letter == 'v' || f.letter == 'V' {
@@ -236,7 +236,7 @@ func (w *walker) started(c, next *command) outcome {
 	next.state, next.stdin = c.state, c.stdin
 	if w.depth >= maxInner {
 		w.parts[next.part-1].Words = next.words
-		w.unknown(next.part, nil, "too many commands inside each other")
+		w.unknown(next.part, nil, "commands are nested too deeply")
 		return w.anything(c.state)
 	}
 	w.depth++
@@ -253,7 +253,7 @@ func trapBuiltin(w *walker, c *command) outcome {
 	words := c.words[rest:]
 	switch {
 	case !ok || len(words) > 0 && !words[0].Known:
-		w.unknown(c.part, nil, "traps with text that is not known")
+		w.unknown(c.part, nil, "sets a trap with text that is unknown before it runs")
 		w.changed = true
 		w.facts.learn(&w.facts.wild)
 		w.facts.learn(&w.facts.adrift)

@@ -104,7 +104,7 @@ func (w *walker) run(c *command) outcome {
 		p.Dir = ""
 	}
 	if !c.words[0].Known {
-		p.Opaque, p.Why = true, "which command runs is not known"
+		p.Opaque, p.Why = true, "which command runs is unknown before it runs"
 		w.changed = true
 		return w.anything(c.state)
 	}
@@ -216,7 +216,7 @@ func quiet(r programs.Reading) bool {
 func (w *walker) named(c *command) {
 	name := c.name()
 	if isDevice(name) {
-		w.unknown(c.part, nil, "runs what it is handed as a file")
+		w.unknown(c.part, nil, "runs a file that it is given")
 		return
 	}
 	if path.Base(name) == name || w.at.elsewhere {

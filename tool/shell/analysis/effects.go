@@ -20,7 +20,7 @@ func (w *walker) effects(c *command, r programs.Reading) {
 	for _, script := range r.Scripts {
 		w.scriptFile(c, script)
 		if script.Known && isDevice(script.Text) {
-			w.unknown(c.part, nil, "runs what it is handed as a file")
+			w.unknown(c.part, nil, "runs a file that it is given")
 		}
 	}
 	for _, run := range r.Runs {
@@ -30,7 +30,7 @@ func (w *walker) effects(c *command, r programs.Reading) {
 	case r.Stdin && c.stdin.text.Known:
 		w.scriptText(c, c.stdin.text.Text, shellOf(r.Program), nil, w.handed(c.state))
 	case r.Stdin:
-		w.unknown(c.part, nil, "runs what arrives on standard input")
+		w.unknown(c.part, nil, "runs code from standard input")
 	case r.Opaque != "":
 		w.unknown(c.part, nil, r.Opaque)
 	}
@@ -99,7 +99,7 @@ func (w *walker) intoFolder(p Part, e programs.Effect, folder, dir string) {
 	base := path.Base(e.From.Text)
 	if !e.From.Known || base == "." || base == ".." || base == "/" {
 		p.Path, p.Many, p.More = escapePattern(folder)+"/*", true, true
-		p.Why = "which files it makes there is not known"
+		p.Why = "which files it creates there is unknown before it runs"
 		w.add(p)
 		return
 	}

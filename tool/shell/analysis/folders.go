@@ -98,7 +98,7 @@ func (w *walker) back(c *command, to folders, way *trail) outcome {
 func (w *walker) lost(c *command) outcome {
 	w.way.moves++
 	p := &w.parts[c.part-1]
-	p.Dir, p.Why = c.state.folders.only(), "which folder it enters is not known"
+	p.Dir, p.Why = c.state.folders.only(), "which folder it enters is unknown before it runs"
 	p.Reading.Readonly, p.Reading.Known, p.Reading.Why = false, false, p.Why
 	return outcome{ok: folders{}, fail: c.state.folders}
 }

@@ -45,9 +45,9 @@ func TestRefused(t *testing.T) {
 		"ls\nif true":               "line 2, column 1",
 		"echo ${(e)x}":              "line 1, column 6",
 		strings.Repeat("a", 65<<10): "65536",
-		strings.Repeat("$(", 300) + "ls" + strings.Repeat(")", 300): "nested 300 deep",
-		strings.Repeat("f() ", 300) + "ls":                          "nested 300 deep",
-		strings.Repeat("if x; then ", 300):                          "nested 300 deep",
+		strings.Repeat("$(", 300) + "ls" + strings.Repeat(")", 300): "nested 300 levels deep",
+		strings.Repeat("f() ", 300) + "ls":                          "nested 300 levels deep",
+		strings.Repeat("if x; then ", 300):                          "nested 300 levels deep",
 	} {
 		_, err := Read(text, "/w", project())
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -36,7 +36,7 @@ func (w *walker) inner(c *command, run programs.Run) {
 			return
 		}
 		if !run.Script.Known {
-			w.unknown(c.part, nil, "runs text that is not known")
+			w.unknown(c.part, nil, "runs text that is unknown before it runs")
 			return
 		}
 		w.scriptText(c, run.Script.Text, shellOf(run.Shell), run.Args, s)
@@ -76,7 +76,7 @@ func (w *walker) innerWords(c *command, run programs.Run, s *state) {
 	part := w.add(Part{Kind: Runs, Line: outer.Line, Source: outer.Source, Env: run.Env})
 	if w.depth >= maxInner {
 		w.parts[part-1].Words = run.Words
-		w.unknown(part, nil, "too many commands inside each other")
+		w.unknown(part, nil, "commands are nested too deeply")
 		return
 	}
 	w.depth++
@@ -113,7 +113,7 @@ func shellOf(program string) shell {
 func (w *walker) scriptText(c *command, text string, reader shell, args []programs.Word, s *state) outcome {
 	w.scripted += len(text)
 	if w.depth >= maxInner || !w.mayRepeat() || w.scripted > maxScripts {
-		w.unknown(c.part, nil, "too many scripts inside each other")
+		w.unknown(c.part, nil, "scripts are nested too deeply")
 		return w.anything(s)
 	}
 	odd, f, err := w.facts.script(text)

@@ -53,7 +53,7 @@ func read(text, dir string, world World, visit func(*walker, *syntax.File, *stat
 	}
 	w := walked(f.text, dir, world, func(w *walker, s *state) { visit(w, f.file, s) })
 	if w.tooMuch() {
-		odd = fmt.Sprintf("does more than is read: at most %d things, and %d bytes about them; split it",
+		odd = fmt.Sprintf("does too much to check: at most %d acts and %d bytes about them; split it",
 			maxParts, maxKept)
 		w.parts = []Part{{Kind: Unknown, Line: 1, Source: first(f.text), Why: "it " + odd, Opaque: true}}
 	}

@@ -172,7 +172,7 @@ func (w *walker) unknownDuplicate(p Part, target programs.Word) {
 	if target.Number {
 		return
 	}
-	p.Access, p.Operand, p.Why = programs.Write, target, "where the output goes is not known"
+	p.Access, p.Operand, p.Why = programs.Write, target, "where the output goes is unknown before it runs"
 	w.add(p)
 }
 

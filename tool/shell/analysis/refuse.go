@@ -24,9 +24,9 @@ const (
 func gate(text string) (odd string, err error) {
 	switch {
 	case len(text) > maxLength:
-		return "", fmt.Errorf("the command has %d bytes; more than %d are not read: put it in a script", len(text), maxLength)
+		return "", fmt.Errorf("the command has %d bytes, more than the limit of %d: put it in a script", len(text), maxLength)
 	case strings.IndexByte(text, 0) >= 0:
-		return "", fmt.Errorf("the command has a NUL character at byte %d: it cannot be handed to a shell",
+		return "", fmt.Errorf("the command has a NUL character at byte %d, which no shell accepts",
 			strings.IndexByte(text, 0)+1)
 	case strings.ContainsAny(text, "\v\f"): // the printer would take them for line ends
 		return "", fmt.Errorf("the command has a form feed or vertical tab at byte %d: "+
@@ -36,7 +36,7 @@ func gate(text string) (odd string, err error) {
 	}
 	deep := nesting(text)
 	if deep > maxNesting {
-		return "", fmt.Errorf("the command is nested %d deep; more than %d is not read", deep, maxNesting)
+		return "", fmt.Errorf("the command is nested %d levels deep, more than the limit of %d", deep, maxNesting)
 	}
 	if odd = oddCharacter(text); odd != "" {
 		return odd, nil

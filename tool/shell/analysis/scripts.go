@@ -33,7 +33,7 @@ func (w *walker) settleScripts() {
 	}
 	for _, i := range wrote.open {
 		if w.parts[i].Reading.Known && wrote.recipeOfAnother(i+1) {
-			w.unknown(i+1, nil, "runs what a file says that the command itself writes")
+			w.unknown(i+1, nil, "runs a file that the command itself writes")
 		}
 	}
 }
