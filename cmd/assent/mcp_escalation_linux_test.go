@@ -34,7 +34,7 @@ func TestMCPLeavingTheSandbox(t *testing.T) {
 	read := func(name string, escalate bool) string {
 		return c.call("shell", fmt.Sprintf(`{"command":"cat %s/%s","escalate":%v}`, outside, name, escalate))
 	}
-	if got := read("one", true); !strings.Contains(got, "run it first, without escalate") {
+	if got := read("one", true); !strings.Contains(got, "run it without escalate first") {
 		t.Errorf("%s", got)
 	}
 	for _, name := range []string{"one", "two"} {

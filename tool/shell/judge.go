@@ -155,7 +155,7 @@ func (j *judging) command(i int) {
 		act.Verdict, act.Why = policy.VerdictFree, "another name of the command before it"
 	}
 	if p.OwnCommand {
-		act.Verdict, act.Why = policy.VerdictBlock, "an agent cannot run the commands of assent that answer requests"
+		act.Verdict, act.Why = policy.VerdictBlock, "only a person can use the commands of assent that answer requests"
 	}
 	j.denied(&act)
 	files := append(j.unseen(i, &act), j.history(i)...)
