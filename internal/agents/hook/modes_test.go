@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -119,6 +120,9 @@ func TestAcceptEdits(t *testing.T) {
 		{write("$TOP/project/.env"), "ask", "ask"},
 		{write("$TOP/project/.claude/settings.json"), "ask", "ask"},
 		{write("$TOP/elsewhere.txt"), "ask", "ask"},
+		{write("$TOP/project/.bashrc"), "ask", "ask"},
+		{write("$TOP/project/.husky/pre-commit"), "ask", "ask"},
+		{write("$TOP/project/.VSCode/tasks.json"), "ask", "ask"},
 		{bash("1", "make deploy"), "ask", "ask"},
 		{bash("1", "touch new.go"), "ask", "ask"},
 	} {
@@ -130,6 +134,18 @@ func TestAcceptEdits(t *testing.T) {
 				t.Errorf("%s in %s: %s%s, want %s", c.input, mode, reply.Stdout, reply.Stderr, want)
 			}
 		}
+	}
+}
+
+// TestAcceptEditsInAHomeFolder has a session that was started in the home folder, in which shells and the system run what
+// lies there, and in a folder above it.
+func TestAcceptEditsInAHomeFolder(t *testing.T) {
+	for _, home := range []string{"project", "project/home"} {
+		p := newPlace(t)
+		p.write(home+"/x", "")
+		t.Setenv("HOME", filepath.Join(p.top, home))
+		write := event("PreToolUse", "1", "Write", `{"file_path":"$TOP/project/.config/autostart/x.desktop","content":"x"}`)
+		wantDecision(t, p.answer(claude(t), inMode("acceptEdits", write)), "ask")
 	}
 }
 
