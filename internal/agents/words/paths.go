@@ -20,6 +20,12 @@ func files(effect policy.Effect, acts []string, text string, at Place) Reading {
 		return missing("it is not a path")
 	case strings.Contains("/"+text+"/", "/../"):
 		return missing("it has .. in it; write the path that it means")
+	case strings.Contains(text, "[:"):
+		return missing("a rule has no classes such as [:alpha:]; write the characters, such as [a-z]")
+	case (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1:
+		return missing(`it ends in a \, so that it matches nothing there; write / between folders`)
+	case !deny && !at.Typed && (text[0] == '$' || text[0] == '#'):
+		return missing(`Claude Code expands no variable and skips what begins with #, so this allows nothing there; write ~/x or //x`)
 	}
 	var bases []string // "" is the project, and **/ any depth in it
 	rest := text
@@ -82,6 +88,8 @@ func paths(effect policy.Effect, acts, bases []string, rest string) Reading {
 // globs reads a path of Cursor: a pattern below the workspace, or an absolute one.
 func globs(effect policy.Effect, acts []string, text string, at Place) Reading {
 	switch {
+	case strings.ContainsAny(text, "{}"):
+		return missing("what {} mean there is not documented; write an entry for each path")
 	case path.IsAbs(text):
 		return files(effect, acts, "/"+text, at)
 	case effect == policy.EffectAllow && !strings.Contains(text, "/") && !strings.HasPrefix(text, "~"):
@@ -96,11 +104,13 @@ func spanning(effect policy.Effect, acts []string, text string, at Place) Readin
 		text = "~/" + rest
 	}
 	var base string
+	backslash := strings.Contains(text, `\`)
+	text = strings.NewReplacer("[", `\[`, "]", `\]`).Replace(text) // they are names there, such as app/[id]
 	rest := strings.TrimPrefix(text, "./")
 	switch {
 	case text == "*" || text == "**":
 		return rules(effect, acts...)
-	case strings.Contains("/"+text+"/", "/../"), strings.Contains(text, `\`):
+	case strings.Contains("/"+text+"/", "/../"), backslash:
 		return missing("assent does not know what this path means")
 	case strings.HasPrefix(text, "~/") && at.Home != "":
 		base, rest = at.Home+"/", text[2:]
