@@ -51,13 +51,21 @@ func files(effect policy.Effect, acts []string, text string, at Place) Reading {
 			bases = append(bases, at.Home+"/")
 		}
 	default:
-		rest = strings.TrimPrefix(text, "./")
+		rest = here(text)
 		bases = []string{""}
 		if !strings.Contains(strings.Trim(rest, "/"), "/") && (deny || rest == text) && rest != "**" {
 			bases = []string{"**/"}
 		}
 	}
 	return paths(effect, acts, bases, below(strings.TrimSuffix(rest, "/"), deny))
+}
+
+// here is a path without what stands for the folder itself. What is left must not begin like an absolute path.
+func here(text string) string {
+	if rest, ok := strings.CutPrefix(text, "./"); ok {
+		return strings.TrimLeft(rest, "/")
+	}
+	return text
 }
 
 // below adds what is below a folder. A deny of a plain name has that in it already, and an allow for a name that looks
@@ -106,7 +114,7 @@ func spanning(effect policy.Effect, acts []string, text string, at Place) Readin
 	var base string
 	backslash := strings.Contains(text, `\`)
 	text = strings.NewReplacer("[", `\[`, "]", `\]`).Replace(text) // they are names there, such as app/[id]
-	rest := strings.TrimPrefix(text, "./")
+	rest := here(text)
 	switch {
 	case text == "*" || text == "**":
 		return rules(effect, acts...)
