@@ -34,8 +34,9 @@ func (a *answering) inMode(e agents.Event, d *evaluator, acts []policy.Act) []po
 		case changes(*act) && !a.isPlan(act.Target), act.Name == policy.ActShell && act.Verdict != policy.VerdictFree:
 			act.Verdict = policy.VerdictBlock
 			act.Why = a.Agent.Title + " is in plan mode, in which nothing is changed; leave plan mode to run it"
-		case act.Connector != "" && act.Verdict == policy.VerdictAsk:
-			act.PersonOnly = true // whether the tool changes something is not known, and no rule was meant for planning
+		case (act.Connector != "" || act.Name == policy.ActConnect) && act.Verdict == policy.VerdictAsk:
+			// Whether a tool, or what a command sends, changes something is not known, and no rule was meant for planning.
+			act.PersonOnly = true
 		}
 	}
 	return out

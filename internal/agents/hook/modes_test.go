@@ -79,12 +79,13 @@ func TestPlanModeChangesNothing(t *testing.T) {
 		{"its plan", event("PreToolUse", "1", "Write", `{"file_path":"$TOP/.claude/plans/a.md","content":"x"}`), "ask"},
 		{"another file of its folder", event("PreToolUse", "1", "Write",
 			`{"file_path":"$TOP/.claude/notes.md","content":"x"}`), "deny"},
+		{"what a shell sends by itself", bash("1", "cat main.go > /dev/tcp/127.0.0.1/80"), "ask"},
 		{"the tool of a server", event("PreToolUse", "1", "mcp__github__create_issue", `{"title":"x"}`), "ask"},
 		{"its own tool", event("PreToolUse", "1", "ExitPlanMode", `{"plan":"x"}`), "allow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
-			for _, rule := range []string{"allow write_file(**)", "allow github:create_issue"} {
+			for _, rule := range []string{"allow write_file(**)", "allow github:create_issue", "allow connect(127.0.0.1:80)"} {
 				p.addRule(rule)
 			}
 			reply := p.answer(claude(t), inMode("plan", c.input))
