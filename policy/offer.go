@@ -246,9 +246,10 @@ func (t *Target) pathReach(reach Reach) string {
 		}
 		text = strings.TrimSuffix(escapeGlob(folder), "/") + "/**"
 	}
-	if strings.HasPrefix(text, "~") || strings.HasPrefix(text, "$") {
+	if strings.IndexAny(text, "~$\"'`") == 0 {
 		text = `\` + text // a file of that name, and not the home folder
 	}
+	text = strings.ReplaceAll(text, "/$", `/\$`)
 	if t.To != "" {
 		text += ", " + escapeGlob(t.To)
 	}

@@ -83,8 +83,14 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
+// matches also tries a pattern for a folder and all below it on the folder alone: where a wildcard
+// stands before the last /** and has nothing to match, as in secret*/**, doublestar does not.
 func (p pathPattern) matches(spelling string) bool {
-	return doublestar.MatchUnvalidated(p.glob, spelling)
+	if doublestar.MatchUnvalidated(p.glob, spelling) {
+		return true
+	}
+	folder, below := strings.CutSuffix(p.glob, "/**")
+	return below && folder != "" && doublestar.MatchUnvalidated(folder, spelling)
 }
 
 // covers is the match of an allow: it must hold for the file as written and

@@ -74,9 +74,10 @@ func matchesAnyName(g glob, names []string) bool {
 
 var (
 	homeSpelling = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(~|\$HOME|\$\{HOME\})(/|$)`) })
-	otherHome    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^~[\w.-]+(/|$)`) })
+	otherHome    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^~[\w.+-]+(/|$)`) })
 	variable     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\$(\w+|\{\w+\})(/|$)`) })
-	innerHome    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[{,](~|\$HOME|\$\{HOME\})/`) })
+	innerHome    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[{,](~|\$HOME|\$\{HOME\})[/,}]`) })
+	innerName    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`/\$([A-Z_][A-Z0-9_]*(/|$)|\{\w+\}|\()|^\$\(`) })
 	drive        = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:\\`) })
 	address      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\w+://`) })
 )
@@ -86,6 +87,10 @@ func (on Ground) path(target string) (string, error) {
 	switch {
 	case strings.TrimSpace(target) != target:
 		return "", fmt.Errorf("white space around the path %q: take it out", target)
+	case strings.IndexAny(target, "\"'`") == 0:
+		return "", fmt.Errorf(`a path is written without quotes: take them out, or write \%s for a file of that name`, target)
+	case strings.Contains(target, "[:"):
+		return "", fmt.Errorf("there are no classes such as [:alpha:]: write the characters, such as [a-z]")
 	case drive().MatchString(target):
 		return "", fmt.Errorf("%q has a drive letter: write / between folders, and no drive", target)
 	case homeSpelling().MatchString(target):
@@ -101,6 +106,8 @@ func (on Ground) path(target string) (string, error) {
 		return "", fmt.Errorf(`only ~ and ~/ are expanded: write the absolute path, or \%s for a file of that name`, target)
 	case variable().MatchString(target):
 		return "", fmt.Errorf(`only $HOME is expanded: write the absolute path, or \%s for a file of that name`, target)
+	case innerName().MatchString(target):
+		return "", fmt.Errorf(`only $HOME at the beginning is expanded: write the absolute path, or \$ for the character in %q`, target)
 	case innerHome().MatchString(target):
 		return "", fmt.Errorf("~ and $HOME are expanded only at the beginning: write one rule for each folder")
 	case address().MatchString(target):

@@ -26,7 +26,7 @@ type installFlags struct {
 
 func (f *installFlags) register(c *cobra.Command) {
 	c.Flags().StringVar(&f.options.State, "state", "", "the state folder (default: assent's own)")
-	c.Flags().StringVar(&f.options.Project, "project", "", "use the settings of this project instead of the user's")
+	c.Flags().Var((*notEmpty)(&f.options.Project), "project", "use the settings of this project instead of the user's")
 	c.Flags().BoolVar(&f.options.DryRun, "dry-run", false, "show what would change, but change nothing")
 	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask for confirmation")
 	c.MarkFlagsMutuallyExclusive("dry-run", "yes")
@@ -236,6 +236,6 @@ func verifyCmd() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&project, "project", "", "use the settings of this project instead of the user's")
+	c.Flags().Var((*notEmpty)(&project), "project", "use the settings of this project instead of the user's")
 	return c
 }

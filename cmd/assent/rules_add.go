@@ -49,14 +49,27 @@ func rulesAddCmd(flags *rulesFlags) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error { return addWords(c, flags, add, strings.Join(args, " ")) },
 	}
 	c.Flags().BoolVar(&add.here, "here", false, "only for the project of the current folder")
-	c.Flags().StringVar(&add.project, "project", "", "only for the project of this folder")
+	c.Flags().Var((*notEmpty)(&add.project), "project", "only for the project of this folder")
 	c.MarkFlagsMutuallyExclusive("here", "project")
 	c.Flags().StringVar(&add.because, "because", "", "the reason, shown to people and told to the model on a denial")
 	c.Flags().StringVar(&add.note, "note", "", "a note for yourself")
-	c.Flags().StringVar(&add.expires, "expires", "", "when it expires: 12h, 30d, 2026-12-31, or a time")
+	c.Flags().Var((*notEmpty)(&add.expires), "expires", "when it expires: 12h, 30d, 2026-12-31, or a time")
 	c.Flags().BoolVar(&add.keeps.Wide, "wide", false, "save it although it allows nearly everything")
 	c.Flags().IntVar(&add.keeps.Tools, "warn-tools", 3, "warn if it covers more than this many known tools")
 	return c
+}
+
+// notEmpty is the value of a flag that narrows something, and must not be empty: --project "$UNSET" would mean everywhere.
+type notEmpty string
+
+func (v *notEmpty) String() string { return string(*v) }
+func (v *notEmpty) Type() string   { return "string" }
+func (v *notEmpty) Set(value string) error {
+	if value == "" {
+		return errors.New("the value is empty")
+	}
+	*v = notEmpty(value)
+	return nil
 }
 
 // addWords adds a rule, or those that another agent's words stand for.

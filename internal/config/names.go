@@ -38,6 +38,9 @@ func Unreached(rule policy.Rule, folders []string) string {
 		!strings.HasSuffix(strings.ToLower(name), "_file") {
 		return ""
 	}
+	if below := strings.TrimSuffix(target, "/") + "/**"; target == "." || target == "/" {
+		return fmt.Sprintf("it matches only the folder itself; write %s for what lies in it", strings.TrimPrefix(below, "./"))
+	}
 	target = path.Clean(target)
 	first, _, deep := strings.Cut(target, "/")
 	wild := strings.ContainsAny(first, `*?[{\`)

@@ -128,8 +128,9 @@ func Show(ctx context.Context, w io.Writer, r *approval.Request) error {
 	for _, fact := range view.Facts {
 		fmt.Fprintf(w, "%s: %s\n", present.SafeLine(fact.Name()), present.SafeLine(fact.Value()))
 	}
-	content := strings.ReplaceAll(present.Safe(view.Content), "\t", "    ")
-	_, err = fmt.Fprintf(w, "\n%s\n", strings.TrimSuffix(content, "\n"))
+	// What the agent wrote stands to the right of what assent says, so that no line of it looks like another request.
+	content := strings.TrimSuffix(strings.ReplaceAll(present.Safe(view.Content), "\t", "    "), "\n")
+	_, err = fmt.Fprintf(w, "\n  %s\n", strings.ReplaceAll(content, "\n", "\n  "))
 	return err
 }
 

@@ -1,6 +1,8 @@
 package inbox_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
@@ -15,5 +17,27 @@ func TestSomeOfAnIDIsEnoughAndALetterIsNot(t *testing.T) {
 		if r, err := waiting.Find(given); (err == nil && r.ID == id) != want {
 			t.Errorf("%q: %v, want %v", given, err, want)
 		}
+	}
+}
+
+// What an agent writes into a file can look like a request of its own, which it must not when several are shown.
+func TestNoLineOfTheContentLooksLikeAnotherRequest(t *testing.T) {
+	const fake = "ZZZZZZZZZZZZZZZZZZZZZZZZZZ  read_file · Read README.md"
+	view := map[string]any{"type": "text", "content": "# Notes\n\n" + fake + "\nagent: claude-code\n\nrm -rf ~\n"}
+	text, err := json.Marshal(map[string]any{"id": "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "summary": "Create a.md", "view": view})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r approval.Request
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := inbox.Show(t.Context(), &out, &r); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "\n  "+fake+"\n") || strings.Contains(got, "\n"+fake) ||
+		strings.Count(got, "\nagent: ") > 0 || !strings.HasSuffix(got, "\n  rm -rf ~\n") {
+		t.Errorf("shown as\n%s", got)
 	}
 }

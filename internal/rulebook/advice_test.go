@@ -11,6 +11,7 @@ import (
 )
 
 func TestWide(t *testing.T) {
+	t.Setenv("HOME", "/home/me")
 	for text, wide := range map[string]bool{
 		"allow shell": true, "allow shell(*)": true, "allow shell(**)": true, "allow *": true, "allow sh*": true, "allow *(x)": true,
 		"allow shell(bash)": true, "allow shell(/usr/bin/python3.11)": true, "allow shell(env)": true, "allow shell(sudo ls)": true,
@@ -20,6 +21,10 @@ func TestWide(t *testing.T) {
 		"allow SHELL": true, "allow shell(/bin/sh -c)": true, "allow shell(ssh host)": true, "allow shell(ssh host uptime)": true, "allow shell(rsh host)": true,
 		"allow shell(uvx)": true, "allow github:*": true, "allow delete_file": true, "allow write_*": true, "allow write_file({a,**})": true, "allow write_file(?*)": true,
 		"allow edit_file": true, "allow move_file": true, "allow copy_file": true, "allow make_dir": true, "allow Edit_File(**)": true, "allow e*t_file": true,
+		"allow write_file(/home/me/**)": true, "allow write_file(/home/me/.*)": true, "allow edit_file(/home/**)": true,
+		"allow write_file(/etc/**)": true, "allow delete_file(/[a-z]*/**)": true, "allow *_file(/home/me/**)": true,
+		"allow write_file(/home/me/.bashrc)": false, "allow write_file(/home/me/src/**)": false, "allow write_file(/tmp/**)": false,
+		"allow read_file(/home/me/**)": false, "deny write_file(/home/me/**)": false, "allow write_file(/home/me/*.md)": false,
 		"allow shell(frobnicate *)": true, "allow shell(./deploy.sh *)": true, "allow shell(frobnicate push *)": true,
 
 		"allow shell(git status)": false, "allow shell(= bash x.sh)": false, "allow shell(npm test)": false, "allow shell(docker ps)": false,

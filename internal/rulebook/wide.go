@@ -1,10 +1,12 @@
 package rulebook
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/shell/programs"
 )
@@ -44,6 +46,8 @@ func Wide(rule policy.Rule) string {
 		return "it allows this for every target"
 	case hasTarget && wideTarget(target):
 		return "it allows every target"
+	case hasTarget && connector == "" && wideFolder(rule, name):
+		return "it allows changes to all of your home folder or of /etc, where shells and the system run what they find"
 	case hasTarget && connector == "" && name == policy.ActHTTPRequest && wideHost(requestHost(target)):
 		return "it allows requests to every host, or to all below a top-level domain"
 	case hasTarget && connector == "" && name == policy.ActConnect && wideHost(target):
@@ -66,6 +70,29 @@ func changing(pattern string) func(act string) bool {
 
 func wideTarget(target string) bool {
 	return strings.Trim(target, "*/.? {},") == "" || strings.Contains(target, "{**") || strings.Contains(target, ",**")
+}
+
+// wideFolder reports whether a rule for something that changes files covers any file of a home folder or of /etc. One
+// that names a file is as narrow as it reads.
+func wideFolder(rule policy.Rule, name string) bool {
+	const unnamed = ".a file that nobody names" // as most that are run there, it begins with a dot
+	files := []string{path.Join("/etc", unnamed)}
+	if home, err := os.UserHomeDir(); err == nil {
+		files = append(files, path.Join(home, unnamed))
+		if real, err := realpath.Resolve(home); err == nil && real != home {
+			files = append(files, path.Join(real, unnamed))
+		}
+	}
+	for _, act := range slices.Concat([]string{policy.ActWriteFile, policy.ActDeleteFile}, changers) {
+		covers := func(file string) bool {
+			e := example{call: policy.Call{Tool: act}, act: policy.Act{Name: act, Target: policy.PathTarget(file), Verdict: policy.VerdictAsk}}
+			return e.decided(rule)
+		}
+		if changing(name)(act) && slices.ContainsFunc(files, covers) {
+			return true
+		}
+	}
+	return false
 }
 
 // requestHost is the host in the target of a request, [METHOD] scheme://host/path.

@@ -172,7 +172,7 @@ func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
 	if noSandbox == nil {
 		noSandbox = func(context.Context) string { return s.Places.NoSandbox() }
 	}
-	if s.Careful = s.tooWide(); s.Careful == "" {
+	if s.Careful = s.TooWide(); s.Careful == "" {
 		if why := noSandbox(ctx); why != "" {
 			s.Careful = "no sandbox holds: " + why
 		}
@@ -184,9 +184,9 @@ func (s *Setup) lowest(ctx context.Context, o Order) (config.Tier, error) {
 	return quietTier(o.Dir, s.saysShell(), s.Person.Hook.Shell == config.HookStage && !o.Raw)
 }
 
-// tooWide says why the folder is not one project in which everything may be changed unasked: in
+// TooWide says why the folder is not one project in which everything may be changed unasked: in
 // the home folder lies what shells and agents run and obey tomorrow.
-func (s *Setup) tooWide() string {
+func (s *Setup) TooWide() string {
 	dir, err := realpath.Resolve(s.Dir)
 	if err != nil {
 		return err.Error()

@@ -20,20 +20,23 @@ func (a *answering) inMode(e agents.Event, d *evaluator, acts []policy.Act) []po
 		return acts
 	}
 	out := slices.Clone(acts)
+	// In a home folder, or above it, what lies there is more than a project: shells and the system run some of it.
+	accepts := e.Edits && d.setup.Mode() != policy.ModeStrict && d.setup.TooWide() == ""
 	for i := range out {
 		act := &out[i]
 		switch {
 		case act.Verdict == policy.VerdictBlock:
 		case e.Edits:
-			if act.Name == policy.ActWriteFile && act.Cause == 0 && act.Verdict == policy.VerdictAsk &&
-				d.setup.Mode() != policy.ModeStrict && !act.PersonOnly && !act.Secret && !act.ByName && inProject(d.project, act.Target) {
+			if accepts && act.Name == policy.ActWriteFile && act.Cause == 0 && act.Verdict == policy.VerdictAsk &&
+				!act.PersonOnly && !act.Secret && !act.ByName && inProject(d.project, act.Target) && !asksAnyway(d.project, act.Target) {
 				act.Verdict, act.Why = policy.VerdictFree, a.Agent.Title+" is in the mode acceptEdits"
 			}
 		case changes(*act) && !a.isPlan(act.Target), act.Name == policy.ActShell && act.Verdict != policy.VerdictFree:
 			act.Verdict = policy.VerdictBlock
 			act.Why = a.Agent.Title + " is in plan mode, in which nothing is changed; leave plan mode to run it"
-		case act.Connector != "" && act.Verdict == policy.VerdictAsk:
-			act.PersonOnly = true // whether the tool changes something is not known, and no rule was meant for planning
+		case (act.Connector != "" || act.Name == policy.ActConnect) && act.Verdict == policy.VerdictAsk:
+			// Whether a tool, or what a command sends, changes something is not known, and no rule was meant for planning.
+			act.PersonOnly = true
 		}
 	}
 	return out
@@ -53,6 +56,24 @@ func allows(w tool.Word) bool {
 	word, err := tool.ParseWord(string(w))
 	return err == nil && word == tool.WordAllow
 }
+
+// asksAnyway reports whether a file is one that Claude Code asks about in the mode acceptEdits too: other programs
+// run what stands there. A hook that allows the edit would take that question away.
+func asksAnyway(project string, t policy.Target) bool {
+	return slices.ContainsFunc(slices.Concat(t.Written, t.Resolved), func(name string) bool {
+		if rel, err := filepath.Rel(project, name); err == nil {
+			name = rel // of the project's own folder nothing counts
+		}
+		return slices.ContainsFunc(strings.Split(strings.ToLower(name), "/"), func(element string) bool {
+			return slices.Contains(protectedNames, element)
+		})
+	})
+}
+
+// protectedNames are such files and folders. Those of git and the settings of agents are asked about or blocked anyway.
+var protectedNames = []string{".bash_aliases", ".bash_login", ".bash_profile", ".bashrc", ".claude.json", ".devcontainer",
+	".gitconfig", ".gitmodules", ".husky", ".idea", ".profile", ".ripgreprc", ".vscode", ".zlogin", ".zprofile", ".zshenv",
+	".zshrc"}
 
 // inProject reports whether a file is in the folder of the project, whatever it is called.
 func inProject(project string, t policy.Target) bool {

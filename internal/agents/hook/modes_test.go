@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,12 +79,13 @@ func TestPlanModeChangesNothing(t *testing.T) {
 		{"its plan", event("PreToolUse", "1", "Write", `{"file_path":"$TOP/.claude/plans/a.md","content":"x"}`), "ask"},
 		{"another file of its folder", event("PreToolUse", "1", "Write",
 			`{"file_path":"$TOP/.claude/notes.md","content":"x"}`), "deny"},
+		{"what a shell sends by itself", bash("1", "cat main.go > /dev/tcp/127.0.0.1/80"), "ask"},
 		{"the tool of a server", event("PreToolUse", "1", "mcp__github__create_issue", `{"title":"x"}`), "ask"},
 		{"its own tool", event("PreToolUse", "1", "ExitPlanMode", `{"plan":"x"}`), "allow"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newPlace(t)
-			for _, rule := range []string{"allow write_file(**)", "allow github:create_issue"} {
+			for _, rule := range []string{"allow write_file(**)", "allow github:create_issue", "allow connect(127.0.0.1:80)"} {
 				p.addRule(rule)
 			}
 			reply := p.answer(claude(t), inMode("plan", c.input))
@@ -119,6 +121,9 @@ func TestAcceptEdits(t *testing.T) {
 		{write("$TOP/project/.env"), "ask", "ask"},
 		{write("$TOP/project/.claude/settings.json"), "ask", "ask"},
 		{write("$TOP/elsewhere.txt"), "ask", "ask"},
+		{write("$TOP/project/.bashrc"), "ask", "ask"},
+		{write("$TOP/project/.husky/pre-commit"), "ask", "ask"},
+		{write("$TOP/project/.VSCode/tasks.json"), "ask", "ask"},
 		{bash("1", "make deploy"), "ask", "ask"},
 		{bash("1", "touch new.go"), "ask", "ask"},
 	} {
@@ -130,6 +135,18 @@ func TestAcceptEdits(t *testing.T) {
 				t.Errorf("%s in %s: %s%s, want %s", c.input, mode, reply.Stdout, reply.Stderr, want)
 			}
 		}
+	}
+}
+
+// TestAcceptEditsInAHomeFolder has a session that was started in the home folder, in which shells and the system run what
+// lies there, and in a folder above it.
+func TestAcceptEditsInAHomeFolder(t *testing.T) {
+	for _, home := range []string{"project", "project/home"} {
+		p := newPlace(t)
+		p.write(home+"/x", "")
+		t.Setenv("HOME", filepath.Join(p.top, home))
+		write := event("PreToolUse", "1", "Write", `{"file_path":"$TOP/project/.config/autostart/x.desktop","content":"x"}`)
+		wantDecision(t, p.answer(claude(t), inMode("acceptEdits", write)), "ask")
 	}
 }
 

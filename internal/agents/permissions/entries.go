@@ -167,11 +167,8 @@ var geminiActs = map[string][]string{
 }
 
 func (l *lister) gemini() {
-	g, err := l.geminiRules(true)
-	l.problem(err)
-	if g == nil {
-		return
-	}
+	g, _ := l.geminiRules(true) // what it cannot read it has one by one
+	l.problems = append(l.problems, g.errs...)
 	effects := map[string]policy.Effect{"allow": policy.EffectAllow, "deny": policy.EffectDeny, "ask_user": EffectAsk}
 	for _, rule := range g.rules {
 		if rule.file == "" {

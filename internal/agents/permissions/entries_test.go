@@ -146,6 +146,21 @@ func TestEntriesOfAFileThatCannotBeRead(t *testing.T) {
 	if len(entries) != 1 || len(problems) != 1 || !strings.Contains(problems[0].Error(), "project/.claude/settings.json") {
 		t.Errorf("%v, %v", entries, problems)
 	}
+	// The files of a repository, and one rule, must not take the user's lists along.
+	entries, problems = Entries("gemini", around(t, map[string]string{
+		"home/.gemini/settings.json":         `{"tools":{"exclude":["run_shell_command(rm)"]}}`,
+		"home/.gemini/policies/a.toml":       "[[rule]]\ndecision=\"deny\"\npriority=1\n[[rule]]\ntoolName=\"write_file\"\ndecision=\"deny\"\npriority=1\n",
+		"home/project/.gemini/settings.json": `{"tools":`,
+	}))
+	if len(entries) != 2 || len(problems) != 2 {
+		t.Errorf("%v, %v", entries, problems)
+	}
+	entries, problems = Entries("codex", around(t, map[string]string{
+		"home/.codex/rules/default.rules": `prefix_rule(pattern=["rm"], decision="prompt", decision="allow")`,
+	}))
+	if len(entries) != 0 || len(problems) != 1 || !strings.Contains(problems[0].Error(), "decision twice") {
+		t.Errorf("%v, %v", entries, problems)
+	}
 	if _, problems := Entries("nothing", around(t, nil)); len(problems) != 1 {
 		t.Error("an agent that nobody knows has lists")
 	}

@@ -3,6 +3,7 @@ package permissions
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -78,27 +79,19 @@ func (r reader) geminiRules(doubtful bool) (*geminiReader, error) {
 	var user, admin []string
 	for _, f := range r.target.Files(r.Surroundings) {
 		top, err := r.object(f.Path)
-		if err != nil {
-			return nil, err
-		}
+		g.fail(err)
 		if top == nil {
 			continue
 		}
-		if err := g.lists(f.Path, top); err != nil {
-			return nil, err
-		}
+		g.fail(g.lists(f.Path, top))
 		for key, to := range map[string]*[]string{"policyPaths": &user, "adminPolicyPaths": &admin} {
 			more, err := texts(top, f.Path, key)
-			if err != nil {
-				return nil, err
-			}
+			g.fail(err)
 			*to = append(*to, more...)
 		}
 	}
 	for _, p := range r.chain {
-		if err := g.flags(p.Args, &user, &admin); err != nil {
-			return nil, err
-		}
+		g.fail(g.flags(p.Args, &user, &admin))
 	}
 	home := r.target.UserFolder(r.Surroundings)
 	system := filepath.Join(settings.GeminiFolder(r.Surroundings), "policies")
@@ -117,7 +110,7 @@ func (r reader) geminiRules(doubtful bool) (*geminiReader, error) {
 	for _, name := range r.List(filepath.Join(home, "extensions")) {
 		g.policies(filepath.Join(home, "extensions", name, "policies"), extensionTier, false)
 	}
-	return g, g.err
+	return g, errors.Join(g.errs...)
 }
 
 var strictness = map[string]int{"deny": 0, "ask_user": 1, "allow": 2}
@@ -125,7 +118,7 @@ var strictness = map[string]int{"deny": 0, "ask_user": 1, "allow": 2}
 type geminiReader struct {
 	reader
 	rules []geminiRule
-	err   error
+	errs  []error             // of the files, and parts of them, that cannot be read: the rules are those of the others
 	given map[string][]string // the lists of which one may replace another
 	// doubtful says to keep rules that allow and that Gemini CLI may leave out.
 	doubtful bool
@@ -270,8 +263,8 @@ func jsonText(v any) string {
 }
 
 func (g *geminiReader) fail(err error) {
-	if g.err == nil {
-		g.err = err
+	if err != nil {
+		g.errs = append(g.errs, err)
 	}
 }
 
@@ -288,11 +281,9 @@ func (g *geminiReader) policies(path string, tier float64, allows bool) {
 	}
 	for _, file := range files {
 		text, err := g.optional(file)
+		g.fail(err)
 		if err == nil && text != nil {
-			err = g.policy(file, string(text), tier, allows)
-		}
-		if err != nil {
-			g.fail(err)
+			g.fail(g.policy(file, string(text), tier, allows))
 		}
 	}
 }
@@ -357,7 +348,8 @@ func (g *geminiReader) policy(file, text string, tier float64, allows bool) erro
 			}
 		}
 		if err != nil {
-			return fmt.Errorf("%s: rule %d: %w", file, i+1, err)
+			g.fail(fmt.Errorf("%s: rule %d: %w", file, i+1, err))
+			continue
 		}
 		if p.Decision == "allow" && !allows && !g.doubtful {
 			continue

@@ -2,6 +2,7 @@ package permissions
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -107,6 +108,9 @@ func (p *ruleParser) call() (c ruleCall, err error) {
 		}
 		if a.value, err = p.value(0); err != nil {
 			return c, err
+		}
+		if a.name != "" && slices.ContainsFunc(c.args, func(b ruleArg) bool { return b.name == a.name }) {
+			return c, fmt.Errorf("%s has %s twice", c.name, a.name)
 		}
 		c.args = append(c.args, a)
 		if !p.take(',') {

@@ -55,12 +55,33 @@ func (l Ledger) Find(agent, path string) (r Record, err error) {
 func Read(path string) (text []byte, real string, err error) {
 	real, err = filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		if to, err := os.Readlink(path); err == nil {
+			return nil, path, fmt.Errorf("%s is a link to %s, which does not exist; make that file or remove the link", path, to)
+		}
 		return nil, path, nil
 	}
 	if err == nil {
-		text, err = os.ReadFile(real)
+		text, err = readFile(real)
 	}
 	return text, real, err
+}
+
+// maxBytes is how large a file of settings may be.
+const maxBytes = 64 << 20
+
+// readFile reads a regular file. A project can have a link to a device or a pipe in place of its settings, which would
+// never end, and is not to be replaced.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is not a regular file", path)
+	case info.Size() > maxBytes:
+		return nil, fmt.Errorf("%s is larger than %d MiB", path, maxBytes>>20)
+	}
+	return os.ReadFile(path)
 }
 
 // Install writes what was planned for the file of an agent. The record and the backup

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -268,6 +269,36 @@ func TestClaudeCodeSaysWhatRan(t *testing.T) {
 	for _, hook := range []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "SessionEnd"} {
 		if !strings.Contains(string(p.After), `"`+hook+`"`) {
 			t.Errorf("%s has no hook:\n%s", hook, p.After)
+		}
+	}
+}
+
+// TestWhatIsNoFileIsLeftAlone has a pipe, a link to one and a link that leads nowhere in place of the settings: reading
+// must end, and nothing is put in their place.
+func TestWhatIsNoFileIsLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	pipe, link, dangling := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "dangling")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o600), os.Symlink(pipe, link), os.Symlink("nowhere", dangling)); err != nil {
+		t.Fatal(err)
+	}
+	around := On(dir, dir, os.LookupEnv)
+	for path, want := range map[string]string{
+		pipe: "is not a regular file", link: "is not a regular file", dangling: "link to nowhere, which does not exist",
+	} {
+		before, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ledger := Ledger(filepath.Join(dir, "ledger"))
+		err = ledger.Install("claude-code", path, Plan{After: []byte("{}")}, time.Now())
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: installed: %v, want %q", path, err, want)
+		}
+		if after, err := os.Lstat(path); err != nil || !os.SameFile(before, after) {
+			t.Errorf("%s was replaced: %v", path, err)
+		}
+		if _, err := around.Read(path); err == nil {
+			t.Errorf("%s was read", path)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func Here(folder string) (Surroundings, error) {
 // folder and variables of its own.
 func On(home, folder string, env func(name string) (value string, set bool)) Surroundings {
 	return Surroundings{
-		Home: home, Folder: folder, OS: runtime.GOOS, Env: env, Read: os.ReadFile,
+		Home: home, Folder: folder, OS: runtime.GOOS, Env: env, Read: readFile,
 		List: func(folder string) (names []string) {
 			entries, _ := os.ReadDir(folder) // a folder that cannot be listed cannot be read by the agent either
 			for _, e := range entries {

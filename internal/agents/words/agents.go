@@ -46,6 +46,8 @@ func Mcp(effect policy.Effect, text string) Reading {
 	switch {
 	case server == "" || strings.Contains(server, "*"):
 		return missing("it names servers by a pattern; name each server")
+	case strings.ContainsAny(server+tool, "?[]{}()"):
+		return missing("a rule would take ?, [], {} or () in it for a pattern; name the server and the tool")
 	case effect == policy.EffectDeny && (!ok || tool == "*"):
 		return rules(effect, "connector "+server)
 	case !ok || tool == "*":

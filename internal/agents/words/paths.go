@@ -20,6 +20,12 @@ func files(effect policy.Effect, acts []string, text string, at Place) Reading {
 		return missing("it is not a path")
 	case strings.Contains("/"+text+"/", "/../"):
 		return missing("it has .. in it; write the path that it means")
+	case strings.Contains(text, "[:"):
+		return missing("a rule has no classes such as [:alpha:]; write the characters, such as [a-z]")
+	case (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1:
+		return missing(`it ends in a \, so that it matches nothing there; write / between folders`)
+	case !deny && !at.Typed && (text[0] == '$' || text[0] == '#'):
+		return missing(`Claude Code expands no variable and skips what begins with #, so this allows nothing there; write ~/x or //x`)
 	}
 	var bases []string // "" is the project, and **/ any depth in it
 	rest := text
@@ -45,13 +51,21 @@ func files(effect policy.Effect, acts []string, text string, at Place) Reading {
 			bases = append(bases, at.Home+"/")
 		}
 	default:
-		rest = strings.TrimPrefix(text, "./")
+		rest = here(text)
 		bases = []string{""}
 		if !strings.Contains(strings.Trim(rest, "/"), "/") && (deny || rest == text) && rest != "**" {
 			bases = []string{"**/"}
 		}
 	}
 	return paths(effect, acts, bases, below(strings.TrimSuffix(rest, "/"), deny))
+}
+
+// here is a path without what stands for the folder itself. What is left must not begin like an absolute path.
+func here(text string) string {
+	if rest, ok := strings.CutPrefix(text, "./"); ok {
+		return strings.TrimLeft(rest, "/")
+	}
+	return text
 }
 
 // below adds what is below a folder. A deny of a plain name has that in it already, and an allow for a name that looks
@@ -82,6 +96,8 @@ func paths(effect policy.Effect, acts, bases []string, rest string) Reading {
 // globs reads a path of Cursor: a pattern below the workspace, or an absolute one.
 func globs(effect policy.Effect, acts []string, text string, at Place) Reading {
 	switch {
+	case strings.ContainsAny(text, "{}"):
+		return missing("what {} mean there is not documented; write an entry for each path")
 	case path.IsAbs(text):
 		return files(effect, acts, "/"+text, at)
 	case effect == policy.EffectAllow && !strings.Contains(text, "/") && !strings.HasPrefix(text, "~"):
@@ -96,11 +112,13 @@ func spanning(effect policy.Effect, acts []string, text string, at Place) Readin
 		text = "~/" + rest
 	}
 	var base string
-	rest := strings.TrimPrefix(text, "./")
+	backslash := strings.Contains(text, `\`)
+	text = strings.NewReplacer("[", `\[`, "]", `\]`).Replace(text) // they are names there, such as app/[id]
+	rest := here(text)
 	switch {
 	case text == "*" || text == "**":
 		return rules(effect, acts...)
-	case strings.Contains("/"+text+"/", "/../"), strings.Contains(text, `\`):
+	case strings.Contains("/"+text+"/", "/../"), backslash:
 		return missing("assent does not know what this path means")
 	case strings.HasPrefix(text, "~/") && at.Home != "":
 		base, rest = at.Home+"/", text[2:]

@@ -43,7 +43,7 @@ func Claude(effect policy.Effect, text string, at Place) Reading {
 	if m == nil {
 		return missing("it is neither TOOL nor TOOL(TEXT)")
 	}
-	name, inner, bare := m[1], strings.TrimSpace(m[2]), !strings.Contains(text, "(")
+	name, inner, bare := m[1], strings.Trim(m[2], " \t\r\n"), !strings.Contains(text, "(")
 	if bare {
 		inner = "*"
 	}
@@ -187,14 +187,16 @@ func command(effect policy.Effect, text string) Reading {
 	return r
 }
 
-const lost = "it has line breaks, or spaces in quotes that would be lost; write a rule for each command"
+const lost = "it has line breaks, unusual white space, or spaces in quotes that would be lost; write a rule for each command"
 
 // spaced has one space between words. A line break is the end of a command, and spaces in quotes are part of a
-// word: a text in which such would be lost means something else, and is not plain.
+// word, as other white space than that of a shell is: a text in which such would be lost means something else, and is
+// not plain.
 func spaced(text string) (out string, plain bool) {
-	text = strings.TrimSpace(text)
+	lost := func(r rune) bool { return unicode.IsControl(r) || r != ' ' && unicode.IsSpace(r) }
+	text = strings.Trim(text, " \t\r\n")
 	out = strings.Join(strings.Fields(text), " ")
-	return out, !strings.ContainsFunc(text, unicode.IsControl) && (out == text || !strings.ContainsAny(text, "\"'\\"))
+	return out, !strings.ContainsFunc(text, lost) && (out == text || !strings.ContainsAny(text, "\"'\\"))
 }
 
 // anyWords is what an allow needs behind the words of a program that assent does not describe: without it

@@ -3,6 +3,7 @@ package words_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/internal/agents/words"
 	"github.com/assent-dev/assent/policy"
@@ -48,10 +49,20 @@ func TestClaude(t *testing.T) {
 		{"allow Bash(npm run test)", user, "allow shell(= npm run test)"},
 		{"deny Bash(npm run test)", user, "deny shell(= npm run test)"},
 		{"allow Bash(npm   run  test:*)", user, "allow shell(npm run test)"},
-		{"allow Bash(make\ntest)", user, "! it has line breaks, or spaces in quotes that would be lost; write a rule for each command"},
-		{"allow Bash(make\rtest:*)", user, "! it has line breaks, or spaces in quotes that would be lost; write a rule for each command"},
-		{"allow Bash(echo \"a  b\")", user, "! it has line breaks, or spaces in quotes that would be lost; write a rule for each command"},
+		{"allow Bash(make\ntest)", user, "! it has line breaks, unusual white space…"},
+		{"allow Bash(make\rtest:*)", user, "! it has line breaks, unusual white space…"},
+		{"allow Bash(echo \"a  b\")", user, "! it has line breaks, unusual white space…"},
 		{"allow Bash(echo \"a b\")", user, `allow shell(= echo "a b")`},
+		{"allow Bash(git\u00a0status:*)", user, "! it has line breaks, unusual white space…"},
+		{"allow Bash(git status\u00a0)", user, "! it has line breaks, unusual white space…"},
+		{"allow Edit($HOME/x)", user, "! Claude Code expands no variable…"},
+		{"allow Edit(.//etc/x.d/**)", user, "allow write_file(etc/x.d/**)"},
+		{"deny Read(.//etc/x)", user, "deny read_file(etc/x)"},
+		{"allow Edit(#x)", user, "! Claude Code expands no variable…"},
+		{"deny Edit(#x)", user, "deny write_file(**/#x); deny delete_file(**/#x)"},
+		{`allow Edit(src\)`, user, `! it ends in a \…`},
+		{`allow Edit(src\\)`, user, `allow write_file(**/src\\/**)`},
+		{"deny Read([[:alpha:]])", user, "! a rule has no classes…"},
 		{"allow Bash(mytool:*)", user, "allow shell(mytool *)"},
 		{"deny Bash(mytool:*)", user, "deny shell(mytool)"},
 		{"allow Bash", user, "allow shell(*)"},
@@ -135,6 +146,10 @@ func TestCursor(t *testing.T) {
 		"deny Write(**/*.key)":         "deny write_file(**/*.key/**); deny delete_file(**/*.key/**)",
 		"allow Mcp(github:get_issue)":  "allow github:get_issue",
 		"deny Mcp(github, *)":          "deny connector github",
+		"allow Mcp(git?ub:x)":          "! a rule would take ?…",
+		"allow Mcp(github:[a-z]*)":     "! a rule would take ?…",
+		"allow Mcp(github:x(y))":       "! a rule would take ?…",
+		"deny Write({a,b}/**)":         "! what {} mean there is not documented…",
 		"allow WebFetch(docs.example)": "allow http_request(GET https://docs.example/**)",
 	} {
 		effect, text, _ := strings.Cut(entry, " ")
@@ -156,11 +171,30 @@ func TestOpencode(t *testing.T) {
 		"deny read src/a*b":                  "! a * inside of a name…",
 		"deny read ~/.aws/*":                 "deny read_file(/h/me/.aws/**)",
 		"deny edit *":                        "deny write_file; deny delete_file",
+		"allow edit .//etc/x.conf":           "allow write_file(etc/x.conf)",
+		"deny read app/[id]/.env":            `deny read_file(app/\[id\]/.env)`,
+		"allow edit app/[id]/page.ts":        `allow write_file(app/\[id\]/page.ts)`,
+		`deny read app\x`:                    "! assent does not know what this path means",
 		"allow webfetch *":                   "allow http_request(GET *)",
 		"allow external_directory ~/other/*": "! assent has no rule for external_directory…",
 	} {
 		parts := strings.SplitN(entry, " ", 3)
 		check(t, entry, words.Opencode(policy.Effect(parts[0]), parts[1], parts[2], at), want)
+	}
+}
+
+// TestADenyByTheStartOfANameCoversTheName has the deny that most lists have: .env and all that begins so.
+func TestADenyByTheStartOfANameCoversTheName(t *testing.T) {
+	r := words.Claude(policy.EffectDeny, "Read(./.env*)", words.Place{Home: "/h/me"})
+	set, err := policy.CompileRules(r.Rules)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{".env", ".env.local", "a/.env", ".env/x"} {
+		act := policy.Act{Name: policy.ActReadFile, Target: policy.PathTarget(path)}
+		if meets, _ := (policy.Policy{Rules: set}).Denies(policy.Call{}, act, time.Now()); meets != policy.MatchYes {
+			t.Errorf("%s does not deny %s", said(r), path)
+		}
 	}
 }
 
