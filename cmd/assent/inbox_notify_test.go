@@ -22,7 +22,7 @@ func (p *project) tellsTo(more string) (told string) {
 	return told
 }
 
-// wantTold wants the program to have been told id, tool and summary, and nothing else.
+// wantTold wants the program to have been told id, tool, summary, project and urgency, and nothing else.
 func wantTold(t *testing.T, pipe, tool, summary string) {
 	t.Helper()
 	data, err := os.ReadFile(pipe) // waits for the program
@@ -30,7 +30,7 @@ func wantTold(t *testing.T, pipe, tool, summary string) {
 		t.Fatal(err)
 	}
 	var got map[string]string
-	if err := json.Unmarshal(data, &got); err != nil || len(got) != 3 || got["id"] == "" || got["tool"] != tool || got["summary"] != summary {
+	if err := json.Unmarshal(data, &got); err != nil || len(got) != 5 || got["project"] == "" || got["urgency"] == "" || got["id"] == "" || got["tool"] != tool || got["summary"] != summary {
 		t.Errorf("told %q, %v", data, err)
 	}
 	if bytes.Contains(data, []byte("one")) {

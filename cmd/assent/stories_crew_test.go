@@ -194,7 +194,7 @@ func TestCreatingAWorker(t *testing.T) {
 
 	// A name that is taken is refused, unless the prompt says that it replaces.
 	x = p.at("run", "lead.worker", "Go on.")
-	x.asked("Call worker analyst", "there is a worker analyst already")
+	x.asked("Call worker analyst", "worker analyst exists already")
 	x.denies("")
 	x.ends(0)
 	p.put("turns.yaml", strings.Replace("turns:\n  - calls: [{tool: worker_create, args: "+create+"}]\n", "description: Reads.", "description: Reads more., replace: true", 1))
