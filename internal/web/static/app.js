@@ -592,8 +592,9 @@ addEventListener("popstate", show);
 const code = new URLSearchParams(location.hash.slice(1)).get("code");
 if (code) history.replaceState(null, "", location.pathname);
 try {
-  if (code) await letIn(code);
-  else key = await database("readonly", (keys) => keys.get("key"));
+  key = await database("readonly", (keys) => keys.get("key"));
+  // A used link, or one that another page made up, takes nothing away from a browser that was let in.
+  if (code) await letIn(code).catch((e) => { if (!key) throw e; });
   if (!key) throw new Error("this browser was not let in yet");
   await readList();
   await show();
