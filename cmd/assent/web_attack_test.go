@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/proof"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -298,3 +300,182 @@ func TestWeb_AttackWithALink(t *testing.T) {
 // keyID is the id of the key that this browser keeps. The key itself cannot be taken out.
 const keyID = `new Promise((done, fail) => { const open = indexedDB.open("assent", 1); open.onerror = () => fail(open.error);
 	open.onsuccess = () => { const get = open.result.transaction("keys").objectStore("keys").get("key"); get.onsuccess = () => { open.result.close(); done(get.result?.id ?? ""); }; }; })`
+
+// payload is what somebody may write where only a text belongs. It says where it is, so that the test can
+// see it there, and calls pwn if anything of it runs.
+func payload(where string) string {
+	return where + `"'` + "`" + `><img src=x onerror=pwn("` + where + `")><svg onload=pwn(1)><script>pwn(2)</script><iframe src="javascript:pwn(3)"></iframe>` +
+		`</textarea></title></script></style></template><style>.answers,main{display:none!important}</style><base href=//127.0.0.1:9><a href="javascript:pwn(4)" style="position:fixed;inset:0">x</a>` +
+		"<form action=//127.0.0.1:9><button data-answer=approve>y</button></form><dialog open>z</dialog>{{.}}${pwn(5)}" +
+		"\x1b[31m\x1b]8;;http://127.0.0.1:9\x07\u202e\u2066\u200b\u200d\ufeff\u2028\r\x00\x07\u0085" + `<meta http-equiv=refresh content="0;url=http://127.0.0.1:9">`
+}
+
+// foreignElements are what our own pages never have, or only so many of: what a payload would have made.
+const foreignElements = `[...document.querySelectorAll("iframe, object, embed, base, style, body meta, body link, img:not([src^='data:image/']), body script:not(#arguments), form[action], form button[data-answer], main a[style], [onload], [onerror], a[href^='javascript']")]
+	.map((e) => e.outerHTML.slice(0, 100))`
+
+// hiddenText are the characters that a text can hide or turn something with; on the page they are only in
+// fields that are edited.
+const hiddenText = `(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/.exec(document.body.innerText)?.[0].codePointAt(0).toString(16) ?? "")`
+
+// reachable reports whether both answers are where they belong, and on top of everything else.
+const reachable = `[...document.querySelectorAll(".answers button")].every((b) => { const r = b.getBoundingClientRect();
+	return r.width > 40 && r.bottom <= innerHeight && r.right <= innerWidth && b.contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); })`
+
+// looks wants the tab to be spotless, with the marks of the payloads to be seen in it.
+func (g *guard) looks(b *page, where string, marks ...string) {
+	b.t.Helper()
+	b.sees(marks...)
+	g.clean(b, where)
+	if found := js[[]string](b, foreignElements); len(found) > 0 {
+		b.t.Errorf("%s: elements from a text: %q", where, found)
+	}
+	if found := js[string](b, hiddenText); found != "" {
+		b.t.Errorf("%s: the character U+%s is shown as it is", where, found)
+	}
+}
+
+// What a model, a repository or a server wrote is text on every page, in every field.
+func TestWeb_AttackByMarkup(t *testing.T) {
+	p := notesProject(t)
+	b := p.web()
+	g := b.watched()
+	evil := func(where string) string { return payload("«" + where + "»") }
+	a := p.asker(func(c *approval.Config) {
+		c.Origin = func(context.Context) approval.Origin {
+			return approval.Origin{Agent: evil("agent"), Folder: "/" + evil("folder"), Branch: evil("branch")}
+		}
+		c.Session = evil("session")
+	})
+	clean := strings.NewReplacer("\x00", "").Replace // no name has this
+	arguments, err := json.Marshal(map[string]any{evil("key"): evil("value"), "text": evil("edited"), "n": json.Number("12345678901234567890")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts := present.Facts{}
+	for name, value := range map[string]string{present.FactCwd: evil("cwd"), present.FactURL: evil("url"), "extra": evil("fact")} {
+		facts = append(facts, present.TextFact(name, value))
+	}
+	call := policy.Call{Connector: clean(evil("connector")), Tool: clean(evil("tool")), Arguments: arguments, Workers: []string{evil("first"), evil("second")}}
+	acts := []policy.Act{
+		{Name: "write_file", Known: true, Verdict: policy.VerdictAsk, Target: policy.PathTarget(evil("path")), Why: evil("why")},
+		{Name: "shell", Known: true, Verdict: policy.VerdictAsk, Target: policy.CommandTarget("echo", evil("word")), Dir: evil("dir")},
+		{Name: "read_file", Known: true, Verdict: policy.VerdictFree, Target: policy.PathTarget("notes/a.md")},
+	}
+	png := "\x89PNG\r\n\x1a\n" + evil("polyglot")
+	views := []present.View{
+		{Kind: present.KindDiff, Facts: facts, Content: "--- a\n+++ b\n@@ -1,2 +1,2 @@ " + strings.ReplaceAll(evil("section"), "\r", "") + "\n-old " + evil("removed") + "\n+new " + evil("added") + "\n same\n"},
+		{Kind: present.KindCommand, Facts: facts, Content: "echo " + evil("command"), Original: evil("original")},
+		{Kind: present.KindFile, Facts: facts, Content: evil("file"), Language: "html"},
+		{Kind: present.KindFile, Facts: facts, Content: png},
+		{Kind: present.KindFile, Facts: facts, Content: `<svg xmlns="http://www.w3.org/2000/svg" onload="pwn(6)"><script>pwn(7)</script></svg>` + evil("svg")},
+		{Kind: present.KindFile, Facts: facts, Content: "GIF89a" + evil("gif")},
+		{Kind: present.KindText, Facts: facts, Content: evil("text")},
+		{Kind: present.KindStructured, Facts: facts, Content: string(arguments)},
+	}
+	marks := [][]string{{"«removed»", "«added»", "«section»"}, {"«command»", "«original»"}, {"«file»"}, {}, {"«svg»"}, {}, {"«text»"}, {"«key»", "«value»"}}
+	listed := func(i int) string { return fmt.Sprintf("document.querySelector('.items').textContent.includes('number %d ')", i) }
+	var out []<-chan approval.Outcome
+	for i, view := range views {
+		c := call
+		c.Tool = fmt.Sprint(c.Tool, i)
+		a.tools.Set(c.Name(), approval.Proposal{
+			Acts: acts, Summary: fmt.Sprint("number ", i, " ", evil("summary")), Edit: approval.Editable{Argument: "text"},
+			View: func(context.Context) (present.View, error) { return view, nil }, Dir: evil("dir"),
+			Choices: []approval.Choice{{ID: "always", Label: evil("choice")}},
+		})
+		out = append(out, a.asks(c))
+		b.until(listed(i)) // what is not on screen has no innerText
+	}
+	b.open("/")
+	g.looks(b, "list", "«agent»", "«branch»", "«folder»", "«summary»", "«connector»")
+	if tall := js[float64](b, "Math.max(...[...document.querySelectorAll('.items li')].map((li) => li.getBoundingClientRect().height))"); tall > 400 {
+		t.Errorf("an item of the list is %v pixels high: a text pushes the others away", tall)
+	}
+	ids := js[[]string](b, "[...document.querySelectorAll('.items li')].map((li) => li.dataset.id)")
+	for i := range views {
+		where := fmt.Sprint("view ", i, " (", views[i].Kind, ")")
+		b.open("/r/" + ids[i])
+		b.do(chromedp.WaitEnabled("[data-answer=approve]"))
+		g.looks(b, where, append(marks[i], "«agent»", "«branch»", "«summary»", "«tool»", "«path»", "«why»", "«word»", "«first»", "«second»", "«choice»", "«cwd»", "«fact»")...)
+		if !js[bool](b, reachable) {
+			b.shot("hidden")
+			t.Errorf("%s: the answers are hidden or moved", where)
+		}
+		for _, key := range []string{"?", "N", "e", "r"} {
+			if i > 0 {
+				break // the dialogs are the same
+			}
+			b.do(chromedp.WaitEnabled("[data-answer=approve]"), chromedp.KeyEvent(key), chromedp.WaitVisible("dialog[open]"))
+			g.looks(b, where+" "+key)
+			if n := js[int](b, "document.querySelectorAll('dialog[open]').length"); n != 1 {
+				t.Errorf("%s %s: %d dialogs", where, key, n)
+			}
+			b.do(chromedp.Click("dialog[open] [data-close]"))
+		}
+		waits(t, out[i])
+	}
+	// What is edited is the text itself, and comes back as it is.
+	if text := js[string](b, "document.querySelector('#edit textarea').value"); !strings.Contains(text, "\u202e") {
+		t.Errorf("what is edited is %q", text)
+	}
+
+	// Answers with notes, so that the log, the rules and the grants have payloads too.
+	note := evil("note")
+	open, err := a.store.Open(t.Context(), "")
+	if err != nil || len(open) != len(views) {
+		t.Fatalf("%d wait: %v", len(open), err)
+	}
+	for i, r := range open {
+		d := r.Request.Deny(note)
+		if i == 1 {
+			d.By = policy.Who{User: evil("user"), Host: evil("host"), Via: policy.ViaCommand}
+		}
+		if err := a.store.Answer(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, o := range out {
+		<-o
+	}
+	rule, err := policy.ParseRule("allow write_file(notes/<img src=x onerror=pwn(8)>)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule.ID, rule.Note, rule.Created, rule.Enabled, rule.Project = rand.Text(), evil("rule note"), time.Now(), true, "/«project»<img src=x onerror=pwn(9)>"
+	if err := a.store.AddRules(t.Context(), rule); err != nil {
+		t.Fatal(err)
+	}
+	book := proof.NewBook(a.store)
+	if _, _, err := book.MakeToken(t.Context(), proof.Token{Name: evil("token"), Rights: []proof.Right{proof.RightRead}}); err != nil {
+		t.Fatal(err)
+	}
+	b.open("/audit")
+	g.looks(b, "audit", "«note»", "«user»")
+	b.open("/audit?text=" + url.QueryEscape("«note»"))
+	g.looks(b, "search", "«note»")
+	b.open("/audit?before=" + url.QueryEscape(evil("before")) + "&text=" + url.QueryEscape(evil("search")))
+	g.looks(b, "search for a payload")
+	for _, seq := range []string{"1", "2"} {
+		b.open("/audit/" + seq)
+		g.looks(b, "record "+seq)
+	}
+	b.open("/rules")
+	g.looks(b, "rules", "«rule note»", "«project»", "onerror=pwn(8)")
+	js[bool](b, `(document.forms.add.rule.value = "allow write_file(" + `+quoted(clean(evil("tried")))+` + ")", true)`)
+	b.do(chromedp.Click("[data-do=try]"))
+	b.until("document.querySelector('#trial').innerText + document.querySelector('#said').innerText")
+	g.looks(b, "trial")
+	b.open("/status")
+	g.looks(b, "status", "«token»")
+	b.open("/explain")
+	js[bool](b, `(document.querySelector("#what textarea").value = `+quoted("echo "+evil("explained"))+`, true)`)
+	b.do(chromedp.Click("#what button"))
+	b.until("document.querySelector('#answer').innerText")
+	g.looks(b, "explain")
+	for _, path := range []string{"/r/" + url.PathEscape(evil("id")), "/" + url.PathEscape(evil("path")), "/audit/" + url.PathEscape(evil("number")), "/audit?outcome=" + url.QueryEscape(evil("outcome"))} {
+		b.do(chromedp.Navigate(b.url + path))
+		b.until("document.querySelector('main > *, pre')") // a page or a problem
+		g.looks(b, path[:10])
+	}
+}
