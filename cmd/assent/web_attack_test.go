@@ -374,7 +374,9 @@ func TestWeb_AttackByMarkup(t *testing.T) {
 		{Kind: present.KindStructured, Facts: facts, Content: string(arguments)},
 	}
 	marks := [][]string{{"«removed»", "«added»", "«section»"}, {"«command»", "«original»"}, {"«file»"}, {}, {"«svg»"}, {}, {"«text»"}, {"«key»", "«value»"}}
-	listed := func(i int) string { return fmt.Sprintf("document.querySelector('.items').textContent.includes('number %d ')", i) }
+	listed := func(i int) string {
+		return fmt.Sprintf("document.querySelector('.items').textContent.includes('number %d ')", i)
+	}
 	var out []<-chan approval.Outcome
 	for i, view := range views {
 		c := call
@@ -478,4 +480,111 @@ func TestWeb_AttackByMarkup(t *testing.T) {
 		b.until("document.querySelector('main > *, pre')") // a page or a problem
 		g.looks(b, path[:10])
 	}
+}
+
+// Thirty tabs share one stream, all of them live; when the one that listens is closed, another takes its place.
+func TestWeb_AttackByTabs(t *testing.T) {
+	p := notesProject(t)
+	b := p.web()
+	a := p.asker()
+	tabs := []*page{b}
+	for range 29 {
+		tabs = append(tabs, b.another("/"))
+	}
+	a.tools.Set("send", approval.Proposal{Summary: "the first"})
+	first := a.asks(policy.Call{Tool: "send"})
+	for _, tab := range tabs {
+		tab.until("document.querySelector('.items')?.textContent.includes('the first')")
+	}
+	const streams = `performance.getEntriesByType("resource").filter((e) => e.name.endsWith("/events")).length`
+	const locks = `navigator.locks.query().then((all) => all.held.length + " " + all.pending.length)`
+	if got := js[string](b, locks); got != "1 29" {
+		t.Errorf("locks that are held and wanted: %s, want 1 29", got)
+	}
+	for i, tab := range tabs[1:] {
+		if n := js[int](tab, streams); n != 0 {
+			t.Errorf("tab %d has %d streams of its own", i+1, n)
+		}
+	}
+	// Any of them answers.
+	tabs[17].do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"), chromedp.KeyEvent("y"))
+	ran(t, first)
+	for _, tab := range tabs {
+		tab.until("document.title === 'assent'")
+	}
+	// The listener goes.
+	b.do(chromedp.Navigate("about:blank"))
+	tabs[3].until(`navigator.locks.query().then((all) => all.held.length === 1 && all.pending.length === 28)`)
+	a.tools.Set("send", approval.Proposal{Summary: "the second"})
+	second := a.asks(policy.Call{Tool: "send"})
+	for _, tab := range tabs[1:] {
+		tab.until("document.title === '(1) assent'")
+	}
+	tabs[29].open("/")
+	tabs[29].do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"), chromedp.KeyEvent("n"))
+	if o := <-second; o.Runs() {
+		t.Error("it ran after a no")
+	}
+}
+
+// A browser whose key is revoked hears and answers nothing any more, also on pages that are open, and after
+// going back to them; all its tabs say so.
+func TestWeb_AttackWithARevokedKey(t *testing.T) {
+	p := notesProject(t)
+	b := p.web()
+	a := p.asker()
+	a.tools.Set("send", approval.Proposal{Summary: "the first"})
+	out := a.asks(policy.Call{Tool: "send"})
+	b.sees("the first")
+	other := b.another("/")
+	b.do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"))
+	if err := proof.NewBook(a.store).EndKeys(t.Context(), js[string](b, keyID), "", time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	b.do(chromedp.KeyEvent("y"))
+	b.sees("can no longer answer")
+	other.sees("can no longer answer") // within seconds, without doing anything
+	waits(t, out)
+	a.tools.Set("send", approval.Proposal{Summary: "the secret second"})
+	a.asks(policy.Call{Tool: "send"})
+	b.do(chromedp.Navigate("about:blank"), chromedp.NavigateBack())
+	b.sees("can no longer answer")
+	b.do(chromedp.KeyEvent("y"))
+	for _, tab := range []*page{b, other} {
+		if text := js[string](tab, "document.body.textContent"); strings.Contains(text, "the secret second") {
+			t.Errorf("it was told: %s", text)
+		}
+	}
+	waits(t, out)
+}
+
+// Who comes back to a page with the browser's own back sees what is so now, and answers that.
+func TestWeb_AttackByGoingBack(t *testing.T) {
+	p := notesProject(t)
+	b := p.web()
+	a := p.asker()
+	a.tools.Set("send", approval.Proposal{Summary: "the first"})
+	first := a.asks(policy.Call{Tool: "send"})
+	b.sees("the first")
+	b.do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"))
+	localhost, _ := anotherOrigin(t)
+	b.do(chromedp.Navigate(localhost + "/"))
+	open, err := a.store.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.store.Answer(t.Context(), open[0].Request.Deny("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	if o := <-first; o.Runs() {
+		t.Fatal("it ran after a no")
+	}
+	a.tools.Set("send", approval.Proposal{Summary: "the second"})
+	second := a.asks(policy.Call{Tool: "send"})
+	b.do(chromedp.NavigateBack())
+	b.until("document.body.innerText.includes('denied')") // who was faster, instead of an old question
+	b.do(chromedp.KeyEvent("y"))
+	b.open("/")
+	b.sees("the second")
+	waits(t, second)
 }

@@ -110,7 +110,16 @@ function counted() {
 }
 
 const channel = new BroadcastChannel("assent");
-channel.onmessage = (e) => happened(e.data.name, e.data.data);
+channel.onmessage = ({ data: { name, data, id } }) => {
+  lastEvent = id ?? lastEvent;
+  name === "state" ? state(data) : happened(name, data);
+};
+
+// connection says in all tabs whether this one, which listens for them, is connected.
+function connection(text) {
+  state(text);
+  channel.postMessage({ name: "state", data: text });
+}
 
 function happened(name, data) {
   if (name === "waiting") {
@@ -136,13 +145,13 @@ function listen() {
     for (let wait = 250; ; wait = Math.min(wait * 2, 10000)) {
       try {
         const response = await call("GET", "/api/v1/events", undefined, lastEvent && { "Last-Event-ID": lastEvent });
-        state("");
+        connection("");
         wait = 250;
         await events(response.body.pipeThrough(new TextDecoderStream()).getReader());
       } catch (e) {
         if (e instanceof Refused && e.status === 401) return;
       }
-      state("Not connected: this list may be old. Trying again…");
+      connection("Not connected: this list may be old. Trying again…");
       await new Promise((done) => setTimeout(done, wait));
     }
   });
@@ -162,7 +171,7 @@ async function events(reader) {
       }
       if (!event.event) continue;
       lastEvent = event.id;
-      const message = { name: event.event, data: JSON.parse(event.data) };
+      const message = { name: event.event, data: JSON.parse(event.data), id: event.id };
       channel.postMessage(message);
       happened(message.name, message.data);
     }
