@@ -22,7 +22,7 @@ func webhookCmd() *cobra.Command {
 		Hidden: true,
 		Short:  "Send your webhook about a request that waits",
 		Long: "This reads a notice from standard input and sends the webhook of your config.yaml: the request's id, the\n" +
-			"tool, the project and until when it waits. assent starts it by itself.",
+			"tool, the project and how urgent it is. assent starts it by itself.",
 		Example: `  echo '{"id": "x", "tool": "shell", "project": "shop"}' | assent ` + notify.WebhookCommand,
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -43,7 +43,7 @@ func webhookCmd() *cobra.Command {
 				return err
 			}
 			to := webhook.Target{URL: user.Webhook.URL, Secret: secret}
-			return webhook.Send(c.Context(), to, webhook.Notice{ID: n.ID, Tool: n.Tool, Project: n.Project, Until: n.Until})
+			return webhook.Send(c.Context(), to, webhook.Notice{ID: n.ID, Tool: n.Tool, Project: n.Project, Urgency: n.Urgency})
 		},
 	}
 }

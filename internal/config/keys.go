@@ -190,7 +190,7 @@ var userKeys = []key{
 	})},
 	{name: "notify", about: "a program that is told when a request waits: id, tool and summary, no arguments",
 		shape: texts},
-	{name: "webhook", about: "an address that is told when a request waits, with a signature: id, tool, project and until when",
+	{name: "webhook", about: "an address that is told when a request waits, with a signature: id, tool, project and urgency",
 		shape: mapping([]key{
 			{name: "url", about: "https://HOST/PATH, or http://localhost:PORT/PATH", shape: text, needed: true},
 			{name: "secret_file", about: "the file with the secret (whsec_…), readable by you alone", shape: text, needed: true},

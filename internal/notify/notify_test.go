@@ -62,7 +62,7 @@ func TestWhatWaitsIsTold(t *testing.T) {
 	if err := json.Unmarshal([]byte(first), &got); err != nil {
 		t.Fatalf("%v: %q", err, data)
 	}
-	if len(got) != 3 || got["id"] != r.ID || got["tool"] != r.Call.Name() || got["summary"] != r.Summary {
+	if len(got) != 4 || got["urgency"] != notify.Normal || got["id"] != r.ID || got["tool"] != r.Call.Name() || got["summary"] != r.Summary {
 		t.Errorf("told %v", got)
 	}
 	if want := r.ID + "|" + r.Call.Name() + "|" + r.Summary + "\n"; second != want {

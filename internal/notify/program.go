@@ -37,7 +37,14 @@ type Notice struct {
 	Summary string    `json:"summary"`
 	Project string    `json:"project,omitempty"` // the name of its folder
 	Until   time.Time `json:"until,omitzero"`    // when who asks stops waiting
+	Urgency string    `json:"urgency"`           // Normal or High
 }
+
+// How urgent a notice is: high if only a person can answer, or if who asks waits for less than two minutes more.
+const (
+	Normal = "normal"
+	High   = "high"
+)
 
 func noticeOf(r *approval.Request) Notice {
 	summary := []rune(present.SafeLine(redact.Text(r.Summary)))
@@ -45,6 +52,10 @@ func noticeOf(r *approval.Request) Notice {
 		summary = append(summary[:maxSummary-1], '…')
 	}
 	n := Notice{ID: r.ID, Tool: present.SafeLine(r.Call.Name()), Summary: string(summary), Until: r.Origin.Until}
+	n.Urgency = Normal
+	if r.PersonOnly || !n.Until.IsZero() && time.Until(n.Until) < 2*time.Minute {
+		n.Urgency = High
+	}
 	if r.Origin.Folder != "" {
 		n.Project = present.SafeLine(filepath.Base(r.Origin.Folder))
 	}

@@ -1,6 +1,6 @@
 // Package webhook tells a server of the user's own that a request waits, signed as Standard Webhooks says.
 // What it sends has no authority and hardly any content: the id of the request, the tool, the project's name
-// and until when it waits. Nothing that the server answers means anything.
+// and how urgent it is. Nothing that the server answers means anything.
 //
 // It is a package of its own so that the hook, which notices that a request waits, links no HTTP: it starts
 // 'assent notify-webhook' instead.
@@ -25,10 +25,10 @@ import (
 
 // A Notice is what is told.
 type Notice struct {
-	ID      string    `json:"id"`
-	Tool    string    `json:"tool"`
-	Project string    `json:"project,omitempty"`
-	Until   time.Time `json:"until,omitzero"` // when who asks stops waiting
+	ID      string `json:"id"`
+	Tool    string `json:"tool"`
+	Project string `json:"project,omitempty"`
+	Urgency string `json:"urgency"`
 }
 
 // A Target is who is told.
@@ -62,7 +62,10 @@ func local(host string) bool {
 // tries is how often it is sent, until somebody takes it.
 const tries = 3
 
-// Send tells one notice, with a few tries.
+// errFinal marks what another try would not change.
+var errFinal = errors.New("not sent")
+
+// Send tells one notice, with a few tries if the server is away or busy.
 func Send(ctx context.Context, t Target, n Notice) error {
 	if err := t.Check(); err != nil {
 		return err
@@ -73,7 +76,7 @@ func Send(ctx context.Context, t Target, n Notice) error {
 	}
 	for try := 0; ; try++ {
 		err := t.post(ctx, n.ID, body)
-		if err == nil || try+1 == tries {
+		if err == nil || try+1 == tries || errors.Is(err, errFinal) {
 			return err
 		}
 		select {
@@ -107,10 +110,14 @@ func (t Target) post(ctx context.Context, id string, body []byte) error {
 		return err
 	}
 	defer got.Body.Close()
-	if got.StatusCode/100 != 2 {
+	switch code := got.StatusCode; {
+	case code/100 == 2:
+		return nil
+	case code/100 == 5 || code == http.StatusTooManyRequests || code == http.StatusRequestTimeout:
 		return fmt.Errorf("%s answered %s", r.URL.Host, got.Status)
+	default:
+		return fmt.Errorf("%w: %s answered %s", errFinal, r.URL.Host, got.Status)
 	}
-	return nil
 }
 
 // client follows no redirection, and reaches no address of a private network unless it is this machine's own
@@ -126,7 +133,7 @@ func (t Target) client() *http.Client {
 		case own && ip.IsLoopback():
 			return nil
 		case ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified() || ip.IsMulticast():
-			return fmt.Errorf("%s leads to %s, an address of a private network", u.Hostname(), ip)
+			return fmt.Errorf("%w: %s leads to %s, an address of a private network", errFinal, u.Hostname(), ip)
 		}
 		return nil
 	}}

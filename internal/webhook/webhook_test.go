@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -36,11 +35,11 @@ func TestSend(t *testing.T) {
 		got = string(body)
 	}))
 	defer server.Close()
-	n := webhook.Notice{ID: "r1", Tool: "shell", Project: "shop", Until: time.Unix(1e9, 0).UTC()}
+	n := webhook.Notice{ID: "r1", Tool: "shell", Project: "shop", Urgency: "high"}
 	if err := webhook.Send(t.Context(), webhook.Target{URL: server.URL, Secret: secret}, n); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"type":"request.waiting"`, `"id":"r1"`, `"tool":"shell"`, `"project":"shop"`, `"until":"2001-09-09T01:46:40Z"`} {
+	for _, want := range []string{`"type":"request.waiting"`, `"id":"r1"`, `"tool":"shell"`, `"project":"shop"`, `"urgency":"high"}`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is not in %s", want, got)
 		}
