@@ -329,6 +329,7 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 		Name   string `json:"name"`
 	}
 	const most = 4 << 10
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	d.DisallowUnknownFields()
 	if r.Header.Get("Content-Type") != "application/json" || d.Decode(&in) != nil {
