@@ -86,7 +86,7 @@ const said = (text) => { const p = $("#said"); if (p) p.textContent = text; else
 
 let items = new Map(), total = 0, lastEvent = "", shown = 0;
 const pageSize = 50;
-const seen = new Map(); // id -> etag of requests whose view was on screen in full
+const seen = new Map(); // id -> fingerprint and view of requests that were on screen in full
 const marked = new Set();
 
 async function readList() {
@@ -266,7 +266,7 @@ async function bulk(answer) {
     if (!i || i.ended || (answer === "approve" && (!seen.has(id) || i.person_only))) continue;
     try {
       const d = await (await call("GET", "/api/v1/requests/" + encodeURIComponent(id))).json();
-      if (answer === "approve" && seen.get(id) !== d.fingerprint) continue;
+      if (answer === "approve" && seen.get(id) !== d.fingerprint + d.view_digest) continue;
       await give({ id, fingerprint: d.fingerprint, view: d.view_digest }, { answer });
       marked.delete(id);
     } catch (e) { state(`${i.summary}: ${words(e)}`); }
@@ -306,7 +306,7 @@ async function showRequest(id, all) {
   for (const d of $$("dialog", a)) prepare(d);
   for (const link of $$("[data-keys]", a)) link.onclick = (e) => { e.preventDefault(); step(link.dataset.keys === "j" ? 1 : -1); };
   new IntersectionObserver((entries) => {
-    if (entries.some((e) => e.isIntersecting) && whole()) seen.set(id, a.dataset.fingerprint);
+    if (entries.some((e) => e.isIntersecting) && whole()) seen.set(id, a.dataset.fingerprint + a.dataset.view);
   }).observe($("#end", a));
   new ResizeObserver(arm).observe(a);
   arm();
