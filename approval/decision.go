@@ -149,7 +149,7 @@ func (d *Decision) validateVia(r *Request) error {
 			return ErrPersonOnly
 		}
 	case policy.ViaAPI:
-		if d.agrees() || d.Remember.Keep != KeepNone {
+		if d.agrees() || d.Remember.Keep != KeepNone || d.Stop {
 			return fmt.Errorf("%w: a token of the API can only deny, once", ErrNotOffered)
 		}
 	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt, policy.ViaBrowser:

@@ -104,10 +104,10 @@ func peerAllowed(remote, local net.Addr) error {
 type webDesk struct{ *inbox.Inbox }
 
 // About implements [web.Desk].
-func (d webDesk) About(ctx context.Context, r *approval.Request) web.About {
+func (d webDesk) About(_ context.Context, r *approval.Request) web.About {
 	o := r.Origin
 	return web.About{Agent: cmp.Or(o.Agent, "an agent"), Project: config.ShortPath(o.Folder), Branch: o.Branch, Until: o.Until,
-		Session: r.Call.Session, Problem: d.Inbox.About(ctx, r).Problem}
+		Session: r.Call.Session, Problem: d.Problem(r)}
 }
 
 // webRules are the rules for the browser.

@@ -280,7 +280,7 @@ var table = map[string]line{
 		tests:   to("internal/inbox store"),
 		outside: []string{"github.com/danielgtaylor/huma/v2"},
 	},
-	"internal/webhook": {outside: []string{"github.com/standard-webhooks/standard-webhooks"}},
+	"internal/webhook": {inside: to("tool/hosts"), outside: []string{"github.com/standard-webhooks/standard-webhooks"}},
 	"internal/worker":  {inside: to("approval policy tool")},
 
 	// The programs.

@@ -196,15 +196,19 @@ func (nothing) Prepare(context.Context, policy.Call) (approval.Proposal, error) 
 // About implements [terminal.Inbox]. What cannot be found out is left out: the request says
 // all that an answer needs.
 func (in *Inbox) About(ctx context.Context, r *approval.Request) terminal.About {
-	about := terminal.About{From: in.from(ctx, r)}
+	return terminal.About{From: in.from(ctx, r), Problem: in.Problem(r)}
+}
+
+// Problem says why an earlier answer to a request that waits had no effect.
+func (in *Inbox) Problem(r *approval.Request) string {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, e := range in.waiting {
 		if e.request == r {
-			about.Problem = e.problem
+			return e.problem
 		}
 	}
-	return about
+	return ""
 }
 
 // from says who asks: the agent, its folder and branch, the session, and since when.

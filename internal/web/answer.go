@@ -131,8 +131,8 @@ func (in *answerInput) decision(person policy.Who, who caller) (approval.Decisio
 	d.By.Via = policy.ViaBrowser
 	if !who.person() {
 		d.By.Via, d.Proof = policy.ViaAPI, nil
-		if d.Answer != approval.AnswerDeny {
-			return d, huma.Error403Forbidden("a token can deny; only a person can approve or answer")
+		if d.Answer != approval.AnswerDeny || d.Stop {
+			return d, huma.Error403Forbidden("a token can deny; only a person can approve, answer or end the run")
 		}
 	}
 	return d, nil

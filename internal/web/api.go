@@ -20,6 +20,7 @@ import (
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/proof"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
 )
 
 //go:embed static
@@ -122,7 +123,7 @@ func fail(err error) error {
 	var settled *approval.SettledError
 	switch {
 	case errors.As(err, &settled):
-		return huma.Error409Conflict(fmt.Sprintf("it was %s by %s before", settled.State, settled.By))
+		return huma.Error409Conflict(present.SafeLine(fmt.Sprintf("it was %s by %s before", settled.State, settled.By)))
 	case errors.Is(err, approval.ErrUnknownRequest):
 		return huma.Error404NotFound("no such request; it may have been asked again under another id")
 	case errors.Is(err, approval.ErrWrongCall):
@@ -130,7 +131,7 @@ func fail(err error) error {
 	case errors.Is(err, approval.ErrUnproven), errors.Is(err, proof.ErrBadSignature), errors.Is(err, proof.ErrUnknownKey):
 		return huma.Error403Forbidden(err.Error())
 	case errors.Is(err, approval.ErrNotOffered), errors.Is(err, approval.ErrPersonOnly), errors.Is(err, approval.ErrInvalidDecision):
-		return huma.Error422UnprocessableEntity(err.Error())
+		return huma.Error422UnprocessableEntity(present.SafeLine(err.Error()))
 	case err != nil:
 		return huma.Error500InternalServerError("it failed, and whether it had an effect is not known", err)
 	}
@@ -328,6 +329,7 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 		Name   string `json:"name"`
 	}
 	const most = 4 << 10
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	d.DisallowUnknownFields()
 	if r.Header.Get("Content-Type") != "application/json" || d.Decode(&in) != nil {

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -404,9 +405,73 @@ var attacks = []attack{
 		body["answer"] = "expire"
 		return ok(a.person.answer(a.request, body))
 	}},
+	{"other spellings of the host", func(a *attempt) bool {
+		port := a.server.URL()[strings.LastIndex(a.server.URL(), ":"):]
+		for _, host := range []string{"LOCALHOST" + port, "[::1]" + port, "localhost:0" + port[1:], "x@localhost" + port, "localhost" + port + ",localhost" + port, ""} {
+			if strings.Contains(a.raw("GET / HTTP/1.1\r\nHost: "+host+"\r\nConnection: close\r\n\r\n"), " 200 ") {
+				return true
+			}
+		}
+		return false
+	}},
+	{"the whole address in the first line", func(a *attempt) bool {
+		return strings.Contains(a.raw("GET http://evil.example/ HTTP/1.1\r\nHost: "+a.server.URL()[len("http://"):]+"\r\nConnection: close\r\n\r\n"), " 200 ")
+	}},
+	{"no host at all", func(a *attempt) bool { return strings.Contains(a.raw("GET / HTTP/1.0\r\n\r\n"), " 200 ") }},
+	{"options of the whole server", func(a *attempt) bool {
+		return strings.Contains(a.raw("OPTIONS * HTTP/1.1\r\nHost: evil\r\nConnection: close\r\n\r\n"), " 200 ")
+	}},
+	{"a second request in the body of the first", func(a *attempt) bool {
+		host := a.server.URL()[len("http://"):]
+		return strings.Contains(a.raw("POST /api/v1/keys HTTP/1.1\r\nHost: "+host+"\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n"+
+			"0\r\n\r\nGET /static/app.js HTTP/1.1\r\nHost: evil\r\nConnection: close\r\n\r\n"), " 200 ")
+	}},
+	{"another protocol", func(a *attempt) bool {
+		return !strings.Contains(a.raw("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), " 421 ")
+	}},
+	{"a body that never comes", func(a *attempt) bool { // it is refused at once, and nobody waits for it
+		return !strings.Contains(a.raw("POST "+a.path()+" HTTP/1.1\r\nHost: "+a.server.URL()[len("http://"):]+"\r\nContent-Length: 4000000\r\n\r\n"), " 401 ")
+	}},
+	{"keys of the answer in other letters, and twice", func(a *attempt) bool {
+		body := bytes.Replace(a.yes(), []byte("{"), []byte(`{"Remember":{"keep":"always"},"REMEMBER":{"keep":"session"},"NOTE":"x",`), 1)
+		h := http.Header{"Content-Type": {"application/json"}, "Idempotency-Key": {rand.Text()}, "Authorization": {a.signedCall("POST", a.path(), body)}}
+		return ok(a.send(http.MethodPost, a.path(), body, h))
+	}},
+	{"a token that denies stops the run", func(a *attempt) bool {
+		return ok(a.post(a.path(), []byte(`{"answer":"deny","stop":true,"fingerprint":"`+a.request.Fingerprint.String()+`"}`), "Authorization", "Bearer "+a.deny))
+	}},
+	{"tokens change rules", func(a *attempt) bool {
+		through := false
+		for _, token := range []string{a.read, a.deny} {
+			for _, c := range [][3]string{
+				{"POST", "/api/v1/rules", `{"rule":"allow shell"}`}, {"PATCH", "/api/v1/rules/x", `{"enabled":true}`}, {"DELETE", "/api/v1/rules/x", ""},
+				{"DELETE", "/api/v1/sessions/s/grants/x", ""}, {"POST", a.path()[:len(a.path())-len("/answer")] + "/covers", `{"answer":"approve","remember":{}}`},
+			} {
+				through = through || ok(a.send(c[0], c[1], []byte(c[2]), http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}))
+			}
+		}
+		return through
+	}},
 	{"a stale sight", func(a *attempt) bool {
 		return ok(a.person.call("POST", a.path(), a.statement(func(*approval.Statement) {}), http.Header{"Idempotency-Key": {rand.Text()}, "If-Match": {`"old"`}}))
 	}},
+}
+
+// raw sends bytes as they are and returns what comes back, up to a moment of silence.
+func (a *attempt) raw(text string) string {
+	c, err := net.Dial("tcp", "127.0.0.1"+a.server.URL()[strings.LastIndex(a.server.URL(), ":"):])
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Write([]byte(text)); err != nil {
+		a.t.Fatal(err)
+	}
+	if err := c.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+		a.t.Fatal(err)
+	}
+	got, _ := io.ReadAll(c) // until it is silent
+	return string(got)
 }
 
 func must[T any](value T, err error) T {
@@ -432,10 +497,10 @@ func TestAttacks(t *testing.T) {
 				t.Error("it got through")
 			}
 			// The call still waits, and takes a person's no.
+			changed, stop := h.in.Watch()
+			defer stop()
 			if err := h.store.Answer(t.Context(), a.request.Deny("after the attack")); err != nil {
 				// What was written into the store is being refused by the gate, which asks again.
-				changed, stop := h.in.Watch()
-				defer stop()
 				for err != nil {
 					select {
 					case o := <-outcome:

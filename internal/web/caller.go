@@ -56,13 +56,23 @@ const maxBody = 4 << 20
 
 var errCaller = errors.New("open the link that 'assent inbox --web' prints, or send a token that 'assent api token' makes")
 
-// identify finds out who calls, and hands the request on with that. The body is read for it, once.
+// bodyTime is how long the body of a call may take.
+const bodyTime = 20 * time.Second
+
+// identify finds out who calls, and hands the request on with that. The body is read for it, once; of a
+// caller that says nothing of itself, not even that.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-		if err != nil {
-			refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a call has at most %d bytes", maxBody))
-			return
+		control := http.NewResponseController(w)
+		_ = control.SetReadDeadline(time.Now().Add(bodyTime))
+		var body []byte
+		var err error
+		if r.Header.Get("Authorization") != "" {
+			if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
+				refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a call has at most %d bytes, within %s", maxBody, bodyTime))
+				return
+			}
+			_ = control.SetReadDeadline(time.Time{})
 		}
 		who, err := s.caller(r, body)
 		if err != nil {

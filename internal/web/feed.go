@@ -204,8 +204,12 @@ func (f *feed) after(id string) (out []notice, more <-chan struct{}, ok bool) {
 	return slices.Clone(f.notices[seq-first:]), f.changed, true
 }
 
-// beat is how often a silent stream says that it is alive.
-const beat = 15 * time.Second
+// beat is how often a silent stream says that it is alive, and glance how often it is looked whether its
+// caller still may hear.
+const (
+	beat   = 15 * time.Second
+	glance = 2 * time.Second
+)
 
 // stream sends what changes as server-sent events, from the id that the caller saw last.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
@@ -222,9 +226,13 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	if !send(": assent\n\n") {
 		return
 	}
-	ticker := time.NewTicker(beat)
+	ticker, looks := time.NewTicker(beat), time.NewTicker(glance)
 	defer ticker.Stop()
+	defer looks.Stop()
 	for {
+		if !s.still(r.Context()) {
+			return
+		}
 		notices, more, ok := s.feed.after(last)
 		if !ok {
 			_, now := s.feed.list()
@@ -242,8 +250,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 		}
 		select {
 		case <-more:
+		case <-looks.C:
 		case <-ticker.C:
-			if !s.still(r.Context()) || !send(": alive\n\n") {
+			if !send(": alive\n\n") {
 				return
 			}
 		case <-r.Context().Done():

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"github.com/assent-dev/assent/present"
 )
 
 // contentPolicy lets the page run our own script, draw with our own style, and talk to us alone. Server
@@ -75,9 +77,9 @@ type problem struct {
 	Detail string `json:"detail"`
 }
 
-// refuse answers with a problem.
+// refuse answers with a problem, whose words may quote what somebody else wrote.
 func refuse(w http.ResponseWriter, status int, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(problem{http.StatusText(status), status, detail})
+	_ = json.NewEncoder(w).Encode(problem{http.StatusText(status), status, present.SafeLine(detail)})
 }

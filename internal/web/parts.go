@@ -172,7 +172,7 @@ func failRule(err error) error {
 	if err == nil {
 		return nil
 	}
-	return huma.Error422UnprocessableEntity(err.Error())
+	return huma.Error422UnprocessableEntity(present.SafeLine(err.Error()))
 }
 
 func (s *Server) addRule(ctx context.Context, in *ruleInput) (*ruleOutput, error) {
@@ -183,6 +183,12 @@ func (s *Server) addRule(ctx context.Context, in *ruleInput) (*ruleOutput, error
 	b := &in.Body
 	if b.DryRun {
 		trial, err := s.cfg.Rules.Try(ctx, b.Rule, b.Project)
+		trial.Rule, trial.Wide = present.SafeLine(trial.Rule), present.SafeLine(trial.Wide)
+		for _, lines := range [][]string{trial.Warnings, trial.Changes} {
+			for i := range lines {
+				lines[i] = present.SafeLine(lines[i])
+			}
+		}
 		out.Body.Trial = &trial
 		return out, failRule(err)
 	}

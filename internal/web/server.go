@@ -93,7 +93,8 @@ func Listen(ctx context.Context, port int, cfg Config) (*Server, error) {
 	s.feed = newFeed(cfg.Desk)
 	s.http = &http.Server{
 		Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
-		ConnContext: s.connected, BaseContext: func(net.Listener) context.Context { return ctx },
+		DisableGeneralOptionsHandler: true, // nothing is answered before the guard
+		ConnContext:                  s.connected, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	s.done.Go(func() { s.feed.run(ctx) })
 	for _, l := range s.listeners {

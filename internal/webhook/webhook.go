@@ -21,6 +21,8 @@ import (
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/assent-dev/assent/tool/hosts"
 )
 
 // A Notice is what is told.
@@ -132,8 +134,8 @@ func (t Target) client() *http.Client {
 			return err
 		case own && ip.IsLoopback():
 			return nil
-		case ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified() || ip.IsMulticast():
-			return fmt.Errorf("%w: %s leads to %s, an address of a private network", errFinal, u.Hostname(), ip)
+		case hosts.Special(ip) != "":
+			return fmt.Errorf("%w: %s leads to %s, %s", errFinal, u.Hostname(), ip, hosts.Special(ip))
 		}
 		return nil
 	}}

@@ -54,6 +54,9 @@ func TestWhoIsNotTold(t *testing.T) {
 		{URL: "http://example.org/x", Secret: secret}, {URL: "https://", Secret: secret}, {URL: "file:///etc/passwd", Secret: secret},
 		{URL: "https://ann:x@example.org/", Secret: secret}, {URL: "https://example.org/", Secret: "not base64!"},
 		{URL: "https://10.0.0.1/", Secret: secret}, {URL: "https://169.254.169.254/latest", Secret: secret}, {URL: "https://[fd00::1]/", Secret: secret},
+		{URL: "https://100.64.0.1/", Secret: secret}, {URL: "https://0.0.0.0/", Secret: secret}, {URL: "https://[::ffff:10.0.0.1]/", Secret: secret},
+		{URL: "https://[64:ff9b::10.0.0.1]/", Secret: secret}, {URL: "https://[2002:a00:1::]/", Secret: secret}, {URL: "https://[::10.0.0.1]/", Secret: secret},
+		{URL: "https://2130706433/", Secret: secret}, {URL: "https://127.1/", Secret: secret}, {URL: "http://0x7f.1/", Secret: secret},
 	} {
 		if err := webhook.Send(t.Context(), c, webhook.Notice{ID: "r"}); err == nil {
 			t.Errorf("%s was told", c.URL)

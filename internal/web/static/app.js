@@ -86,7 +86,7 @@ const said = (text) => { const p = $("#said"); if (p) p.textContent = text; else
 
 let items = new Map(), total = 0, lastEvent = "", shown = 0;
 const pageSize = 50;
-const seen = new Map(); // id -> etag of requests whose view was on screen in full
+const seen = new Map(); // id -> fingerprint and view of requests that were on screen in full
 const marked = new Set();
 
 async function readList() {
@@ -110,7 +110,16 @@ function counted() {
 }
 
 const channel = new BroadcastChannel("assent");
-channel.onmessage = (e) => happened(e.data.name, e.data.data);
+channel.onmessage = ({ data: { name, data, id } }) => {
+  lastEvent = id ?? lastEvent;
+  name === "state" ? state(data) : happened(name, data);
+};
+
+// connection says in all tabs whether this one, which listens for them, is connected.
+function connection(text) {
+  state(text);
+  channel.postMessage({ name: "state", data: text });
+}
 
 function happened(name, data) {
   if (name === "waiting") {
@@ -136,13 +145,13 @@ function listen() {
     for (let wait = 250; ; wait = Math.min(wait * 2, 10000)) {
       try {
         const response = await call("GET", "/api/v1/events", undefined, lastEvent && { "Last-Event-ID": lastEvent });
-        state("");
+        connection("");
         wait = 250;
         await events(response.body.pipeThrough(new TextDecoderStream()).getReader());
       } catch (e) {
         if (e instanceof Refused && e.status === 401) return;
       }
-      state("Not connected: this list may be old. Trying again…");
+      connection("Not connected: this list may be old. Trying again…");
       await new Promise((done) => setTimeout(done, wait));
     }
   });
@@ -162,7 +171,7 @@ async function events(reader) {
       }
       if (!event.event) continue;
       lastEvent = event.id;
-      const message = { name: event.event, data: JSON.parse(event.data) };
+      const message = { name: event.event, data: JSON.parse(event.data), id: event.id };
       channel.postMessage(message);
       happened(message.name, message.data);
     }
@@ -257,7 +266,7 @@ async function bulk(answer) {
     if (!i || i.ended || (answer === "approve" && (!seen.has(id) || i.person_only))) continue;
     try {
       const d = await (await call("GET", "/api/v1/requests/" + encodeURIComponent(id))).json();
-      if (answer === "approve" && seen.get(id) !== d.fingerprint) continue;
+      if (answer === "approve" && seen.get(id) !== d.fingerprint + d.view_digest) continue;
       await give({ id, fingerprint: d.fingerprint, view: d.view_digest }, { answer });
       marked.delete(id);
     } catch (e) { state(`${i.summary}: ${words(e)}`); }
@@ -297,7 +306,7 @@ async function showRequest(id, all) {
   for (const d of $$("dialog", a)) prepare(d);
   for (const link of $$("[data-keys]", a)) link.onclick = (e) => { e.preventDefault(); step(link.dataset.keys === "j" ? 1 : -1); };
   new IntersectionObserver((entries) => {
-    if (entries.some((e) => e.isIntersecting) && whole()) seen.set(id, a.dataset.fingerprint);
+    if (entries.some((e) => e.isIntersecting) && whole()) seen.set(id, a.dataset.fingerprint + a.dataset.view);
   }).observe($("#end", a));
   new ResizeObserver(arm).observe(a);
   arm();
@@ -592,8 +601,9 @@ addEventListener("popstate", show);
 const code = new URLSearchParams(location.hash.slice(1)).get("code");
 if (code) history.replaceState(null, "", location.pathname);
 try {
-  if (code) await letIn(code);
-  else key = await database("readonly", (keys) => keys.get("key"));
+  key = await database("readonly", (keys) => keys.get("key"));
+  // A used link, or one that another page made up, takes nothing away from a browser that was let in.
+  if (code) await letIn(code).catch((e) => { if (!key) throw e; });
   if (!key) throw new Error("this browser was not let in yet");
   await readList();
   await show();

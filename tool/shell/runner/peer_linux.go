@@ -7,46 +7,54 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // PeerInside reports whether the process at the other end of a connection of this machine was started by a
-// tool call, as [Inside] does for this one. One that cannot be found, such as that of another user, is an
-// error.
+// tool call, as [Inside] does for this one. Of several that share it, one is enough. If none can be found,
+// such as that of another user, it is an error.
 func PeerInside(remote, local net.Addr) (bool, error) {
-	pid, err := peerOf(remote, local)
+	pids, err := peersOf(remote, local)
 	if err != nil {
 		return false, err
 	}
-	return hasVariable(pid, Marker+"=") || marked(pid), nil
+	return slices.ContainsFunc(pids, func(pid int) bool { return hasVariable(pid, Marker+"=") || marked(pid) }), nil
 }
 
-// peerOf finds the process that has the other end.
-func peerOf(remote, local net.Addr) (int, error) {
+// peersOf finds the processes that have the other end.
+func peersOf(remote, local net.Addr) (pids []int, err error) {
 	from, err := netip.ParseAddrPort(remote.String())
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	to, err := netip.ParseAddrPort(local.String())
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	inode, err := socketInode(from, to)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	name := "socket:[" + inode + "]"
 	links, err := filepath.Glob("/proc/[0-9]*/fd/[0-9]*")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, link := range links {
 		if target, err := os.Readlink(link); err == nil && target == name {
-			return strconv.Atoi(strings.Split(link, "/")[2])
+			pid, err := strconv.Atoi(strings.Split(link, "/")[2])
+			if err != nil {
+				return nil, err
+			}
+			pids = append(pids, pid)
 		}
 	}
-	return 0, errors.New("it is not a process of this user")
+	if len(pids) == 0 {
+		return nil, errors.New("it is not a process of this user")
+	}
+	return pids, nil
 }
 
 // socketInode finds the socket at one end of a connection in the kernel's tables.
