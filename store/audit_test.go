@@ -356,7 +356,7 @@ func TestStats(t *testing.T) {
 		`"answers":[{"state":"approved","via":"terminal","calls":3,"asked":3},{"state":"auto-approved","via":"rule","calls":3,"asked":0}],` +
 		`"slowest":[{"seq":3,"session":"a","tool":"send","state":"approved","waited":3000000000},{"seq":2,"session":"b","tool":"send","state":"approved","waited":2000000000},{"seq":1,"session":"a","tool":"send","state":"approved","waited":1000000000}],` +
 		`"rules":[{"id":"r0","calls":4}],"idle":[{"id":"r1","pattern":"tool1","type":"allow","scope":"tool","enabled":true}],` +
-		`"days":[{"day":"2026-01-02","calls":6,"prompts":3}]}`
+		`"days":[{"day":"2026-01-02","calls":6,"prompts":3,"approved":3,"denied":0}]}`
 	if string(text) != want {
 		t.Errorf("stats\n%s\nwant\n%s", text, want)
 	}
