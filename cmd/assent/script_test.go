@@ -22,13 +22,17 @@ func TestMain(m *testing.M) {
 	testscript.Main(tidily{m}, map[string]func(){"assent": main, "agent": agentMain})
 }
 
-// tidily removes the program that tests at a terminal have built.
+// tidily removes the program that tests at a terminal have built, and ends the browser that they share.
 type tidily struct{ *testing.M }
 
 func (m tidily) Run() int {
 	defer func() { os.RemoveAll(programDir) }()
+	defer func() { endBrowser() }()
 	return m.M.Run()
 }
+
+// endBrowser ends the browser of the tests with one.
+var endBrowser = func() {}
 
 // TestScripts runs the command as people type it. With ASSENT_UPDATE=1 it
 // rewrites the expected output in the scripts.

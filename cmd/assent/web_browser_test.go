@@ -10,8 +10,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 )
@@ -23,24 +26,110 @@ type page struct {
 	url string
 }
 
-// chromium starts a browser with a profile of its own, which talks to nobody but us.
-func chromium(t *testing.T) context.Context {
-	t.Helper()
+// chromium starts a browser with a profile of its own, which talks to nobody but us. It ends with ctx.
+func chromium(ctx context.Context, profile string) (context.Context, func(), error) {
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath("/usr/bin/chromium"), chromedp.UserDataDir(t.TempDir()), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.ExecPath("/usr/bin/chromium"), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
-		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.NoFirstRun)
-	allocator, cancel := chromedp.NewExecAllocator(t.Context(), options...)
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.NoFirstRun,
+		chromedp.WSURLReadTimeout(patience))
+	allocator, cancel := chromedp.NewExecAllocator(ctx, options...)
+	browser, end := chromedp.NewContext(allocator)
+	// The browser lives as long as the context of its first call.
+	return browser, func() { end(); cancel() }, chromedp.Do(browser)
+}
+
+// sharedBrowser is one browser for all tests: it takes seconds to start. Each test has a context of its own
+// in it, with nothing stored.
+var sharedBrowser = sync.OnceValues(func() (context.Context, error) {
+	profile, err := os.MkdirTemp("", "assent-browser-")
+	if err != nil {
+		return nil, err
+	}
+	browser, end, err := chromium(context.Background(), profile)
+	endBrowser = func() {
+		end()
+		os.RemoveAll(profile)
+	}
+	return browser, err
+})
+
+// ownBrowser starts a browser for one test that does something to it, such as killing it.
+func ownBrowser(t *testing.T) context.Context {
+	t.Helper()
+	browser, end, err := chromium(t.Context(), t.TempDir())
+	t.Cleanup(end)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return browser
+}
+
+// newTab opens a tab of the shared browser, with a storage of its own.
+func newTab(t *testing.T) *page {
+	t.Helper()
+	browser, err := sharedBrowser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tabOf(t, browser, chromedp.WithNewBrowserContext())
+}
+
+// tabOf opens a tab of a browser, which believes that it has the focus.
+func tabOf(t *testing.T, browser context.Context, options ...chromedp.ContextOption) *page {
+	t.Helper()
+	ctx, cancel := chromedp.NewContext(browser, options...)
 	t.Cleanup(cancel)
-	ctx, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
-	return ctx
+	b := &page{t: t, ctx: ctx}
+	if err := chromedp.Do(ctx); err != nil {
+		t.Fatal(err)
+	}
+	b.do(called(emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true}))
+	b.size(1280)
+	return b
+}
+
+// another opens a tab of the same browser at a path: it has the same key.
+func (b *page) another(path string) *page {
+	b.t.Helper()
+	other := tabOf(b.t, b.ctx)
+	other.url = b.url
+	other.open(path)
+	return other
+}
+
+// called is a call of the browser's protocol.
+func called[P, R any](command cdp.Command[P, R], params P) action {
+	return chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
+		_, err := chromedp.Call(ctx, command, params)
+		return err
+	})
+}
+
+// size makes the page so wide.
+func (b *page) size(width int64) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, 800))
+}
+
+// scheme makes the page light or dark.
+func (b *page) scheme(name string) {
+	b.t.Helper()
+	b.do(called(emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}))
+}
+
+// open goes to a path of the inbox and waits until it is shown.
+func (b *page) open(path string) {
+	b.t.Helper()
+	b.do(chromedp.Navigate(b.url + path))
+	b.until("document.querySelector('main article')")
 }
 
 var webLink = regexp.MustCompile(`http://localhost:\d+/#code=\S+`)
 
-// web opens the inbox in a browser.
-func (p *project) web(args ...string) *page {
+// serveWeb starts 'assent inbox --web' and returns its terminal and the link that it printed.
+func (p *project) serveWeb(args ...string) (*tty, string) {
 	p.t.Helper()
 	x := start(p.t, 100, 40, p.assent(append([]string{"inbox", "--web"}, args...)...))
 	x.sees("Open this link")
@@ -48,12 +137,24 @@ func (p *project) web(args ...string) *page {
 	if link == "" {
 		p.t.Fatalf("no link in\n%s", x.screen)
 	}
-	b := &page{p.t, chromium(p.t), strings.SplitN(link, "/#", 2)[0]}
-	if err := chromedp.Do(b.ctx); err != nil { // the browser lives as long as the first call's context
-		p.t.Fatal(err)
-	}
-	b.do(chromedp.EmulateViewport(1280, 800), chromedp.Navigate(link), chromedp.WaitVisible("#list"))
+	return x, link
+}
+
+// web opens the inbox in a tab of the shared browser.
+func (p *project) web(args ...string) *page {
+	p.t.Helper()
+	_, link := p.serveWeb(args...)
+	b := newTab(p.t)
+	b.letIn(link)
 	return b
+}
+
+// letIn opens a link.
+func (b *page) letIn(link string) {
+	b.t.Helper()
+	b.url = strings.SplitN(link, "/#", 2)[0]
+	b.do(chromedp.Navigate(link))
+	b.until("document.querySelector('#list')")
 }
 
 type action = chromedp.Action[chromedp.Void]
@@ -80,22 +181,33 @@ func js[T any](b *page, expression string) T {
 	return out
 }
 
+// until waits until an expression is true.
+func (b *page) until(expression string) {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	if err != nil {
+		b.shot("missing")
+		b.t.Fatalf("never true: %s (%v)\n%s", expression, err, js[string](b, "location.href + '\\n' + document.body.innerText"))
+	}
+}
+
 // sees waits until the page shows the words.
 func (b *page) sees(words ...string) {
 	b.t.Helper()
 	for _, w := range words {
-		text, err := json.Marshal(w)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
-		_, err = chromedp.Run(ctx, chromedp.Poll[bool]("document.body.innerText.includes("+string(text)+")"))
-		cancel()
-		if err != nil {
-			b.shot("missing")
-			b.t.Fatalf("the page should say %q (%v):\n%s", w, err, js[string](b, "document.body.innerText"))
-		}
+		b.until("document.body.innerText.includes(" + quoted(w) + ")")
 	}
+}
+
+// quoted is a text as JavaScript writes it.
+func quoted(text string) string {
+	out, err := json.Marshal(text)
+	if err != nil {
+		panic(err)
+	}
+	return string(out)
 }
 
 // shot keeps a picture where ASSENT_SHOTS says.
@@ -151,12 +263,9 @@ func TestWeb_Shots(t *testing.T) {
 		if dark {
 			scheme = "dark"
 		}
-		b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-			_, err := chromedp.Call(ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
-			return err
-		}))
+		b.scheme(scheme)
 		for _, width := range []int64{1280, 320} {
-			b.do(chromedp.EmulateViewport(width, 800))
+			b.size(width)
 			for _, path := range []string{"/", "/audit", "/rules", "/status", "/explain"} {
 				b.do(chromedp.Navigate(b.url+path), chromedp.WaitVisible("article"))
 				b.shot(scheme + "-" + fmt.Sprint(width) + "-" + strings.Trim(path, "/"))
