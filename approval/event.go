@@ -298,7 +298,7 @@ func (r *Request) Keep(d Detail) *Request {
 	kept.Call = cloneCall(r.Call)
 	kept.Why, kept.Summary = redact.Text(r.Why), redact.Text(r.Summary)
 	kept.Call.Arguments, kept.Acts, kept.Trace = loggedArguments(kept.Call.Arguments), redactActs(r.Acts), redactTrace(r.Trace)
-	kept.Offers = nil
+	kept.Offers, kept.held = nil, nil
 	if d == DetailNone {
 		kept.Call.Arguments, kept.Acts, kept.Trace, kept.Why, kept.Summary = nil, nil, nil, "", "Tool call: "+r.Call.Name()
 	}

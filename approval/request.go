@@ -50,8 +50,17 @@ type Request struct {
 	Origin Origin `json:"origin,omitzero"`
 
 	view *lazyView
+	held func() []string
 	done chan struct{}
 	wait *Wait
+}
+
+// Held says, in lines, what the system holds the call to if it runs; nil if nothing more is known.
+func (r *Request) Held() []string {
+	if r.held == nil {
+		return nil
+	}
+	return r.held()
 }
 
 // Wait is the call that runs and waits for the answer in this process; nil if there is none.
@@ -102,7 +111,8 @@ func (r *Request) MarshalJSON() ([]byte, error) {
 	return json.Marshal(struct {
 		*plain
 		View present.View `json:"view"`
-	}{(*plain)(r), view})
+		Held []string     `json:"held,omitempty"`
+	}{(*plain)(r), view, r.Held()})
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.
@@ -111,6 +121,7 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 	in := struct {
 		*plain
 		View present.View `json:"view"`
+		Held []string     `json:"held"`
 	}{plain: (*plain)(r)}
 	if err := json.Unmarshal(data, &in); err != nil {
 		return err
@@ -119,6 +130,7 @@ func (r *Request) UnmarshalJSON(data []byte) error {
 		return errors.New("request: it has no view")
 	}
 	r.view = &lazyView{done: true, view: in.View}
+	r.held = func() []string { return in.Held }
 	r.done = make(chan struct{})
 	return nil
 }

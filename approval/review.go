@@ -154,7 +154,7 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j policy.Judgement)
 		PersonOnly: j.PersonOnly, NoSession: p.NoSession, NoAlways: p.NoAlways,
 		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, YesOrNo: p.YesOrNo,
 		wait: p.Wait, Trace: j.Trace, Created: g.cfg.Clock(),
-		view: &lazyView{build: p.View}, done: make(chan struct{}),
+		view: &lazyView{build: p.View}, held: p.Held, done: make(chan struct{}),
 	}
 	if r.Summary == "" {
 		r.Summary = "Tool call: " + o.Call.Name()

@@ -43,7 +43,7 @@ func (f *inboxFlags) serve(c *cobra.Command, s *store.Store, in *inbox.Inbox) er
 		Desk: webDesk{in}, Book: proof.NewBook(s), Session: in.Session(), Who: runs.PromptConfig(s, user).Who,
 		Rules: webRules{s}, Records: webRecords{s}, Peer: peerAllowed,
 		Explain: explainText, Doors: append([]string{"run", "mcp"}, install.AgentNames()...),
-		Status: statusText,
+		Status: statusText, Wide: rulebook.Wide,
 	})
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (w webRules) Suggest(ctx context.Context) ([]web.Suggested, error) {
 type webRecords struct{ store *store.Store }
 
 func (w webRecords) Search(ctx context.Context, q web.Search) ([]approval.Record, error) {
-	named := auditview.Filter{Outcome: q.Outcome}
+	named := auditview.Filter{Outcome: q.Outcome, Session: q.Session}
 	filter, err := named.Records(ctx, w.store, time.Now())
 	if err != nil {
 		return nil, err

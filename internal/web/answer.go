@@ -174,6 +174,7 @@ type coversInput struct {
 type coversOutput struct {
 	Body struct {
 		Requests []string `json:"requests" nullable:"false" doc:"summaries of other requests that the answer would settle"`
+		Wide     []string `json:"wide,omitempty" doc:"rules that allow far more than one kind of call, with the reason: ask for a second yes"`
 	}
 }
 
@@ -193,6 +194,19 @@ func (s *Server) covers(ctx context.Context, in *coversInput) (*coversOutput, er
 	d.By.Via = policy.ViaBrowser
 	out := &coversOutput{}
 	out.Body.Requests = []string{}
+	for _, text := range d.Remember.Rules {
+		rule, err := policy.Ground{}.Parse(text)
+		switch {
+		case err != nil:
+			return nil, huma.Error422UnprocessableEntity(err.Error())
+		case (rule.Effect == policy.EffectAllow) != (d.Answer == approval.AnswerApprove):
+			return nil, huma.Error422UnprocessableEntity("to " + string(d.Answer) + ", a rule has to begin with " +
+				map[bool]string{true: "allow", false: "deny"}[d.Answer == approval.AnswerApprove])
+		}
+		if why := s.cfg.wide(rule); why != "" {
+			out.Body.Wide = append(out.Body.Wide, present.SafeLine(rule.String()+": "+why))
+		}
+	}
 	for _, other := range s.cfg.Desk.Covers(ctx, r, d) {
 		out.Body.Requests = append(out.Body.Requests, present.SafeLine(other.Call.Name()+" · "+other.Summary))
 	}

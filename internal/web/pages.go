@@ -7,6 +7,7 @@ import (
 	"errors"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,14 +29,8 @@ var pageFiles embed.FS
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"when": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"safe": present.SafeLine,
+	"part": url.PathEscape,
 	"join": func(lines []string) string { return strings.Join(lines, "\n") },
-	"dict": func(pairs ...any) map[string]any {
-		out := map[string]any{}
-		for i := 0; i+1 < len(pairs); i += 2 {
-			out[pairs[i].(string)] = pairs[i+1]
-		}
-		return out
-	},
 }).ParseFS(pageFiles, "pages/*.html"))
 
 // page renders the part of the page that its address names.
@@ -83,24 +78,23 @@ func refuseWith(w http.ResponseWriter, err error) {
 // A requestPage is a request with what can be answered.
 type requestPage struct {
 	*Detail
-	ETag   string
-	Page   viewPage
-	Offers []offerPage
-	Chain  []string // the workers that asked, the first caller first
-	Trace  []string
+	ETag string
+	Page viewPage
+	// Allow and Deny are the ways to remember a yes and a no.
+	Allow, Deny []offerPage
+	Chain       []string // the workers that asked, the first caller first
+	Held        []string // what the sandbox holds the call to
+	Trace       []string
 	// EditText is what is edited as text: the argument that the request names, or all of them as JSON.
 	EditText string
-	Near     []string // other requests of the same turn
-	Where    string   // the project that a rule would be for
+	Near     []Item // the requests of the same turn that wait, this one too
+	Where    string // the project that a rule would be for
 }
 
 // An offerPage is a way to remember an answer.
 type offerPage struct {
-	Index       int
-	Words       string
-	Allow, Deny []string
-	Warn        []string
-	Reach       string
+	Words, Reach string
+	Rules, Warn  []string
 }
 
 func (s *Server) requestPage(ctx context.Context, r *http.Request, id string) (any, error) {
@@ -116,10 +110,16 @@ func (s *Server) requestPage(ctx context.Context, r *http.Request, id string) (a
 	if err != nil {
 		return nil, err
 	}
-	p := &requestPage{Detail: d, ETag: tag, Page: layOut(view, r.URL.Query().Has("whole")), Chain: request.Call.Workers,
+	p := &requestPage{Detail: d, ETag: tag, Page: layOut(view, r.URL.Query().Has("whole")), Chain: request.Call.Workers, Held: request.Held(),
 		EditText: editText(request), Where: present.SafeLine(request.Call.Project)}
-	for i, o := range request.Offers {
-		p.Offers = append(p.Offers, offerPage{i, reachWords(request, o), o.Allow, o.Deny, o.Warn, string(o.Reach)})
+	for _, o := range request.Offers {
+		words := reachWords(request, o)
+		if len(o.Allow) > 0 {
+			p.Allow = append(p.Allow, offerPage{words, string(o.Reach), o.Allow, o.Warn})
+		}
+		if len(o.Deny) > 0 {
+			p.Deny = append(p.Deny, offerPage{words, string(o.Reach), o.Deny, nil})
+		}
 	}
 	for _, step := range strings.Split(strings.TrimSpace(request.Trace.String()), "\n") {
 		p.Trace = append(p.Trace, present.SafeLine(step))
@@ -127,7 +127,7 @@ func (s *Server) requestPage(ctx context.Context, r *http.Request, id string) (a
 	items, _ := s.feed.list()
 	for _, i := range items {
 		if i.Batch == request.Batch {
-			p.Near = append(p.Near, i.ID)
+			p.Near = append(p.Near, i)
 		}
 	}
 	return p, nil
@@ -165,12 +165,12 @@ func reachWords(r *approval.Request, o policy.Offer) string {
 
 // An auditPage is a part of the log.
 type auditPage struct {
-	Records       []RecordDetail
-	Text, Outcome string
-	Outcomes      []string
-	Next          int64
-	Days          *plot
-	Asks          *plot
+	Records                []RecordDetail
+	Text, Outcome, Session string
+	Outcomes               []string
+	Next                   int64
+	Days                   *daysPlot
+	Asks                   []asksBar
 }
 
 const auditRows = 50
@@ -181,9 +181,9 @@ func (s *Server) auditPage(ctx context.Context, r *http.Request, _ string) (any,
 	}
 	q := r.URL.Query()
 	before, _ := strconv.ParseInt(q.Get("before"), 10, 64) // the newest, if it is no number
-	p := &auditPage{Text: q.Get("text"), Outcome: q.Get("outcome"),
+	p := &auditPage{Text: q.Get("text"), Outcome: q.Get("outcome"), Session: q.Get("session"),
 		Outcomes: []string{"approved", "denied", "auto-approved", "auto-denied", "session-approved", "blocked", "free", "dismissed", "failed"}}
-	all, err := s.cfg.Records.Search(ctx, Search{p.Text, p.Outcome, before, auditRows})
+	all, err := s.cfg.Records.Search(ctx, Search{p.Text, p.Outcome, p.Session, before, auditRows})
 	if err != nil {
 		return nil, huma.Error422UnprocessableEntity(err.Error())
 	}
@@ -193,18 +193,18 @@ func (s *Server) auditPage(ctx context.Context, r *http.Request, _ string) (any,
 	if len(all) == auditRows {
 		p.Next = all[len(all)-1].Seq
 	}
-	if before == 0 && p.Text == "" && p.Outcome == "" {
+	if before == 0 && p.Text == "" && p.Outcome == "" && p.Session == "" {
 		days, err := s.cfg.Records.Days(ctx)
 		if err != nil {
 			return nil, err
 		}
-		p.Days = daysPlot(days)
+		p.Days = plotDays(days)
 		if s.cfg.Rules != nil {
 			suggested, err := s.cfg.Rules.Suggest(ctx)
 			if err != nil {
 				return nil, err
 			}
-			p.Asks = asksPlot(suggested)
+			p.Asks = plotAsks(suggested)
 		}
 	}
 	return p, nil
@@ -229,9 +229,10 @@ func (s *Server) recordPage(ctx context.Context, _ *http.Request, id string) (an
 type rulesPage struct {
 	Rules  []policy.Rule
 	Grants []policy.Grant
+	New    string // a rule to begin with, such as one that the audit page suggests
 }
 
-func (s *Server) rulesPage(ctx context.Context, _ *http.Request, _ string) (any, error) {
+func (s *Server) rulesPage(ctx context.Context, r *http.Request, _ string) (any, error) {
 	if s.cfg.Rules == nil {
 		return nil, huma.Error404NotFound("there are no rules here")
 	}
@@ -240,7 +241,7 @@ func (s *Server) rulesPage(ctx context.Context, _ *http.Request, _ string) (any,
 		return nil, err
 	}
 	grants, err := s.cfg.Rules.Grants(ctx)
-	return &rulesPage{rules, grants}, err
+	return &rulesPage{rules, grants, r.URL.Query().Get("rule")}, err
 }
 
 func (s *Server) statusPage(ctx context.Context, _ *http.Request, _ string) (any, error) {

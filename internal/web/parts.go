@@ -66,6 +66,7 @@ type Records interface {
 type Search struct {
 	Text    string // in the tool, the acts, the reason or the note
 	Outcome string
+	Session string
 	Before  int64 // records with a lower number; 0 for the newest
 	Limit   int
 }
@@ -211,13 +212,14 @@ func (s *Server) describeRecords(api huma.API, read operation) {
 		func(ctx context.Context, in *struct {
 			Text    string `query:"text"`
 			Outcome string `query:"outcome"`
+			Session string `query:"session"`
 			Before  int64  `query:"before"`
 			Limit   int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
 		}) (*recordsOutput, error) {
 			if err := allowed(ctx, proof.RightRead); err != nil {
 				return nil, err
 			}
-			all, err := s.cfg.Records.Search(ctx, Search{in.Text, in.Outcome, in.Before, in.Limit})
+			all, err := s.cfg.Records.Search(ctx, Search{in.Text, in.Outcome, in.Session, in.Before, in.Limit})
 			out := &recordsOutput{}
 			out.Body.Records = []RecordDetail{}
 			for i := range all {

@@ -1,17 +1,21 @@
 package web
 
 import (
-	"strconv"
+	"fmt"
 
 	"github.com/assent-dev/assent/present"
 )
 
-// A plot is a drawing, as numbers and words that a template puts into SVG.
-type plot struct {
-	Label         string
+// The plots are bars in SVG. Their words are HTML around them, so that they keep their size on a small
+// screen and wrap.
+
+// A daysPlot shows the questions of each day, by how they were answered.
+type daysPlot struct {
 	Width, Height int
 	Bars          []bar
-	Words         []word
+	Days          []dayRow // the same as a table
+	First, Last   string
+	Most          int64
 }
 
 type bar struct {
@@ -20,62 +24,57 @@ type bar struct {
 	Title      string
 }
 
-type word struct {
-	X, Y int
-	Text string
+type dayRow struct {
+	Day                            string
+	Asked, Approved, Denied, Other int64
 }
 
-const plotWidth = 640
-
-// daysPlot draws the questions of each day, by how they were answered.
-func daysPlot(days []Day) *plot {
-	const most, height, left, thick = 30, 160, 40, 14
+func plotDays(days []Day) *daysPlot {
+	const most, height, step, thick = 30, 100, 20, 14
 	days = days[max(len(days)-most, 0):]
 	if len(days) == 0 {
 		return nil
 	}
-	top := int64(1)
+	p := &daysPlot{Width: max(len(days), 7) * step, Height: height, Most: 1}
 	for _, d := range days {
-		top = max(top, d.Asked)
+		p.Days = append(p.Days, dayRow{d.Day.Format("Jan 2"), d.Asked, d.Approved, d.Denied, max(0, d.Asked-d.Approved-d.Denied)})
+		p.Most = max(p.Most, d.Asked)
 	}
-	p := &plot{Label: "Questions and answers a day", Width: plotWidth, Height: height + 24}
-	p.Words = append(p.Words, word{0, 14, strconv.FormatInt(top, 10)}, word{0, height, "0"})
-	for i, d := range days {
-		x, y := left+i*(plotWidth-left)/len(days), height
-		other := max(0, d.Asked-d.Approved-d.Denied)
-		title := d.Day.Format("Jan 2") + ": " + strconv.FormatInt(d.Asked, 10) + " asked, " + strconv.FormatInt(d.Approved, 10) +
-			" approved, " + strconv.FormatInt(d.Denied, 10) + " denied"
+	p.First, p.Last = p.Days[0].Day, p.Days[len(days)-1].Day
+	for i, d := range p.Days {
+		y := height
+		title := fmt.Sprintf("%s: %d asked, %d approved, %d denied", d.Day, d.Asked, d.Approved, d.Denied)
 		for _, part := range []struct {
 			class string
 			n     int64
-		}{{"approved", d.Approved}, {"denied", d.Denied}, {"other", other}} {
-			h := int(part.n * (height - 16) / top)
-			y -= h
-			p.Bars = append(p.Bars, bar{part.class, x, y, thick, h, title})
-		}
-		if i == 0 || i == len(days)-1 || len(days) <= 8 {
-			p.Words = append(p.Words, word{x, height + 16, d.Day.Format("Jan 2")})
+		}{{"approved", d.Approved}, {"denied", d.Denied}, {"other", d.Other}} {
+			if part.n > 0 {
+				h := max(1, int(part.n*height/p.Most))
+				y -= h
+				p.Bars = append(p.Bars, bar{part.class, i*step + (step-thick)/2, y, thick, h, title})
+			}
 		}
 	}
 	return p
 }
 
-// asksPlot draws what asks most, with the rule that would answer it.
-func asksPlot(all []Suggested) *plot {
-	const most, line, right = 10, 36, 60
-	all = all[:min(len(all), most)]
-	if len(all) == 0 {
-		return nil
-	}
+// An asksBar is something that asks often, with the rule that would answer it.
+type asksBar struct {
+	Rule    string
+	Answers int
+	Width   int // of 100
+}
+
+func plotAsks(all []Suggested) []asksBar {
+	const most = 10
 	top := 1
-	for _, s := range all {
+	var out []asksBar
+	for _, s := range all[:min(len(all), most)] {
 		top = max(top, s.Answers)
+		out = append(out, asksBar{Rule: present.SafeLine(s.Rule), Answers: s.Answers})
 	}
-	p := &plot{Label: "What asks most, with the rule that would answer it", Width: plotWidth, Height: line * len(all)}
-	for i, s := range all {
-		w := (plotWidth - right) * s.Answers / top
-		p.Words = append(p.Words, word{0, i*line + 14, present.SafeLine(s.Rule)}, word{w + 6, i*line + 28, strconv.Itoa(s.Answers)})
-		p.Bars = append(p.Bars, bar{"approved", 0, i*line + 20, w, 8, present.SafeLine(s.Rule)})
+	for i := range out {
+		out[i].Width = max(1, out[i].Answers*100/top)
 	}
-	return p
+	return out
 }

@@ -58,10 +58,19 @@ type Config struct {
 	Explain func(ctx context.Context, door, text string) (string, error)
 	// Doors are what Explain takes.
 	Doors []string
+	// Wide says why a rule allows so much that it needs a second yes; nil finds none wide.
+	Wide func(policy.Rule) string
 	// Peer reports why a process that connects is refused; nil lets all in that have a key.
 	Peer func(remote, local net.Addr) error
 	// Clock tells the time; nil means the system's.
 	Clock func() time.Time
+}
+
+func (c *Config) wide(r policy.Rule) string {
+	if c.Wide == nil {
+		return ""
+	}
+	return c.Wide(r)
 }
 
 // A Server is the pages and the API. Make one with [Listen], and close it.

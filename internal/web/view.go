@@ -15,6 +15,8 @@ import (
 // A viewPage is a view laid out for a template. All its texts are safe.
 type viewPage struct {
 	Kind     string
+	Title    string
+	Numbered bool // lines have numbers
 	Facts    []string
 	Rows     []row
 	Image    template.URL // the image itself, if the content is one
@@ -49,7 +51,7 @@ func layOut(v present.View, whole bool) viewPage {
 		limit = present.Limit{}
 	}
 	cut := v.Cut(limit)
-	out := viewPage{Kind: string(v.Kind), Facts: factTexts(v.Facts), Note: cut.Note(), Cut: cut.Chars > 0, Empty: v.Content == ""}
+	out := viewPage{Kind: string(v.Kind), Title: titleOf(v.Kind), Facts: factTexts(v.Facts), Note: cut.Note(), Cut: cut.Chars > 0, Empty: v.Content == ""}
 	truncated, _ := v.Facts.Get(present.FactTruncated)
 	if out.HeadOnly, _ = truncated.Flag(); out.HeadOnly && out.Note == "" {
 		size, _ := v.Facts.Get(present.FactFullSize)
@@ -69,10 +71,26 @@ func layOut(v present.View, whole bool) viewPage {
 	default:
 		out.Rows = textRows(cut.View.Content, v.Kind == present.KindFile)
 	}
+	out.Numbered = slices.ContainsFunc(out.Rows, func(r row) bool { return r.Old+r.New > 0 })
 	if v.Original != "" {
 		out.Original = textRows(present.View{Content: v.Original}.Cut(limit).View.Content, false)
 	}
 	return out
+}
+
+// titleOf says what a view shows.
+func titleOf(k present.Kind) string {
+	switch k {
+	case present.KindDiff:
+		return "The change"
+	case present.KindFile:
+		return "The content"
+	case present.KindCommand:
+		return "The command"
+	case present.KindStructured:
+		return "The values"
+	}
+	return "Details"
 }
 
 // imageOf returns a picture that browsers draw without running anything.
