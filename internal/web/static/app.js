@@ -76,7 +76,7 @@ const uri = encodeURIComponent;
 const request = (id, rest = "") => `/api/v1/requests/${uri(id)}${rest}`;
 const goTo = (id) => go("/r/" + uri(id));
 
-// fill shows what the server rendered, with everything in it escaped, if it is still wanted.
+// fill shows what the server rendered and escaped, if it is still wanted.
 let wanted;
 async function fill(path) {
 	wanted = path;
@@ -230,7 +230,7 @@ function extent() {
 
 const rowOf = (id) => $(`.items [data-id="${CSS.escape(id)}"]`);
 
-// put shows an item: in its place if it is there, else at the end, where it moves nothing.
+// put shows an item in its place, or at the end, where it moves nothing.
 function put(i) {
 	const list = $(".items");
 	let li = rowOf(i.id);
@@ -320,7 +320,7 @@ const current = () => $("#request");
 const answerButtons = ".answers button, .further button, dialog button[data-give]";
 let armed = 0, busy = false, undoable;
 
-// Buttons work half a second after the layout last changed: what was meant for something else answers nothing.
+// Buttons work half a second after the layout last changed.
 function arm() {
 	armed = performance.now() + 500;
 	arm.focus = $(answerButtons.replaceAll("button", "button:focus")) ?? arm.focus; // a disabled button loses it
