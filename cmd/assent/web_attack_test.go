@@ -263,8 +263,8 @@ func TestWeb_AttackFromAnotherOrigin(t *testing.T) {
 	}
 	waits(t, out)
 	// The page has moved nowhere and still answers.
-	if text := js[string](b, "document.querySelector('.items li .ended').textContent"); text != "" {
-		t.Errorf("the list says %q", text)
+	if js[bool](b, "Boolean(document.querySelector('.items .over'))") {
+		t.Error("the list says that it has ended")
 	}
 	b.do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"), chromedp.KeyEvent("y"))
 	ran(t, out)
@@ -390,7 +390,7 @@ func TestWeb_AttackByMarkup(t *testing.T) {
 		b.until(listed(i)) // what is not on screen has no innerText
 	}
 	b.open("/")
-	g.looks(b, "list", "«agent»", "«branch»", "«folder»", "«summary»", "«connector»")
+	g.looks(b, "list", "«agent»", "«branch»", "«summary»", "«connector»")
 	if tall := js[float64](b, "Math.max(...[...document.querySelectorAll('.items li')].map((li) => li.getBoundingClientRect().height))"); tall > 400 {
 		t.Errorf("an item of the list is %v pixels high: a text pushes the others away", tall)
 	}
@@ -398,7 +398,7 @@ func TestWeb_AttackByMarkup(t *testing.T) {
 	for i := range views {
 		where := fmt.Sprint("view ", i, " (", views[i].Kind, ")")
 		b.open("/r/" + ids[i])
-		b.do(chromedp.WaitEnabled("[data-answer=approve]"))
+		b.armed()
 		g.looks(b, where, append(marks[i], "«agent»", "«branch»", "«summary»", "«tool»", "«path»", "«why»", "«word»", "«first»", "«second»", "«choice»", "«cwd»", "«fact»")...)
 		if !js[bool](b, reachable) {
 			b.shot("hidden")
@@ -408,7 +408,9 @@ func TestWeb_AttackByMarkup(t *testing.T) {
 			if i > 0 {
 				break // the dialogs are the same
 			}
-			b.do(chromedp.WaitEnabled("[data-answer=approve]"), chromedp.KeyEvent(key), chromedp.WaitVisible("dialog[open]"))
+			b.armed()
+			b.press(key)
+			b.do(chromedp.WaitVisible("dialog[open]"))
 			g.looks(b, where+" "+key)
 			if n := js[int](b, "document.querySelectorAll('dialog[open]').length"); n != 1 {
 				t.Errorf("%s %s: %d dialogs", where, key, n)
@@ -510,7 +512,7 @@ func TestWeb_AttackByTabs(t *testing.T) {
 	tabs[17].do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"), chromedp.KeyEvent("y"))
 	ran(t, first)
 	for _, tab := range tabs {
-		tab.until("document.title === 'assent'")
+		tab.until("!document.title.startsWith('(')")
 	}
 	// The listener goes.
 	b.do(chromedp.Navigate("about:blank"))
@@ -518,7 +520,7 @@ func TestWeb_AttackByTabs(t *testing.T) {
 	a.tools.Set("send", approval.Proposal{Summary: "the second"})
 	second := a.asks(policy.Call{Tool: "send"})
 	for _, tab := range tabs[1:] {
-		tab.until("document.title === '(1) assent'")
+		tab.until("document.title.startsWith('(1)')")
 	}
 	tabs[29].open("/")
 	tabs[29].do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"), chromedp.KeyEvent("n"))
@@ -542,13 +544,13 @@ func TestWeb_AttackWithARevokedKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.do(chromedp.KeyEvent("y"))
-	b.sees("can no longer answer")
-	other.sees("can no longer answer") // within seconds, without doing anything
+	b.sees("This page cannot answer")
+	other.sees("This page cannot answer") // within seconds, without doing anything
 	waits(t, out)
 	a.tools.Set("send", approval.Proposal{Summary: "the secret second"})
 	a.asks(policy.Call{Tool: "send"})
 	b.do(chromedp.Navigate("about:blank"), chromedp.NavigateBack())
-	b.sees("can no longer answer")
+	b.sees("This page cannot answer")
 	b.do(chromedp.KeyEvent("y"))
 	for _, tab := range []*page{b, other} {
 		if text := js[string](tab, "document.body.textContent"); strings.Contains(text, "the secret second") {

@@ -78,7 +78,7 @@ func TestWeb_ScaleOfThePage(t *testing.T) {
 	p := notesProject(t)
 	b := p.web()
 	p.asker().many(200)
-	b.until("document.title === '(200) assent'")
+	b.until("document.title.startsWith('(200)')")
 	fresh := b.another("/")
 	fresh.until("document.querySelectorAll('.items li').length === 50")
 	bytes := js[[]int](fresh, carried)
@@ -97,7 +97,7 @@ func TestWeb_ScaleOfTheList(t *testing.T) {
 	a := p.asker()
 	begun := time.Now()
 	a.many(1000)
-	b.until("document.title === '(1000) assent'")
+	b.until("document.title.startsWith('(1000)')")
 	t.Logf("1000 requests are there after %v", time.Since(begun))
 	js[bool](b, `(window.long = [], new PerformanceObserver((all) => long.push(...all.getEntries().map((e) => Math.round(e.duration)))).observe({ type: "longtask" }), true)`)
 	// Down the list and back, page by page, at the pace of a wheel.
@@ -119,8 +119,9 @@ func TestWeb_ScaleOfTheList(t *testing.T) {
 	slices.Sort(frames)
 	long := js[[]int](b, "long")
 	t.Logf("%d frames, p50 %.0f ms, p99 %.0f ms, longest %.0f ms; long tasks %v", len(frames), frames[len(frames)/2], frames[len(frames)*99/100], frames[len(frames)-1], long)
-	if len(long) > 0 && slices.Max(long) > 200 {
-		t.Errorf("the page was busy for %d ms", slices.Max(long))
+	// Other tests run at the same time: one frame may be late, most may not.
+	if frames[len(frames)/2] > 50 || len(long) > 0 && slices.Max(long) > 1000 {
+		t.Error("it does not scroll smoothly")
 	}
 	// Another request, and another answer, with all these.
 	shown, done := b.rounds(a, 5)
@@ -138,6 +139,7 @@ func (b *page) rounds(a *webAsker, n int) (shown, answered time.Duration) {
 	b.t.Helper()
 	js[bool](b, `(addEventListener("keydown", () => window.pressed = performance.timeOrigin + performance.now(), true), true)`)
 	var seen, ran []time.Duration
+	title := js[string](b, "document.title")
 	for i := range n {
 		name := fmt.Sprintf("round %d %s", i, rand.Text())
 		a.tools.Set("send", approval.Proposal{Summary: name})
@@ -160,7 +162,7 @@ func (b *page) rounds(a *webAsker, n int) (shown, answered time.Duration) {
 			b.t.Fatal(o.State, o.Err())
 		}
 		ran = append(ran, end.Sub(time.UnixMicro(int64(js[float64](b, "pressed")*1000))))
-		b.until("location.pathname === '/'")
+		b.until("location.pathname === '/' && document.title === " + quoted(title)) // it is not counted any more
 	}
 	slices.Sort(seen)
 	slices.Sort(ran)
