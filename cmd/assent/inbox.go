@@ -21,6 +21,7 @@ type inboxFlags struct {
 	storeFlags
 	list, json bool
 	web, open  bool
+	ownName    bool
 	port       int
 }
 
@@ -42,6 +43,7 @@ func inboxCmd() *cobra.Command {
 	flags.register(c)
 	c.Flags().BoolVar(&flags.web, "web", false, "show it in a browser, on this machine only")
 	c.Flags().IntVar(&flags.port, "port", 0, "with --web: the port of localhost (default: a free one)")
+	c.Flags().BoolVar(&flags.ownName, "own-name", false, "with --web: a random name below localhost, which no page that another\nprogram served can have prepared; for Chrome, Edge and Firefox")
 	c.Flags().BoolVar(&flags.open, "open", false, "with --web: open the browser")
 	c.Flags().BoolVar(&flags.list, "list", false, "list the waiting requests, as 'assent pending' does, and exit")
 	c.Flags().BoolVar(&flags.json, "json", false, "print the waiting requests as JSON, and exit")
@@ -55,8 +57,8 @@ func (f *inboxFlags) run(c *cobra.Command) (err error) {
 	if err := byPerson(c); err != nil {
 		return err
 	}
-	if !f.web && (f.port != 0 || f.open) {
-		return misused(c, "--port and --open go with --web")
+	if !f.web && (f.port != 0 || f.open || f.ownName) {
+		return misused(c, "--port, --own-name and --open go with --web")
 	}
 	if f.web {
 	} else if !terminal.IsTerminal(os.Stdin) || !terminal.IsTerminal(os.Stderr) {

@@ -41,7 +41,7 @@ func (f *inboxFlags) serve(c *cobra.Command, s *store.Store, in *inbox.Inbox) er
 	}
 	server, err := web.Listen(c.Context(), f.port, web.Config{
 		Desk: webDesk{in}, Book: proof.NewBook(s), Session: in.Session(), Who: runs.PromptConfig(s, user).Who,
-		Rules: webRules{s}, Records: webRecords{s}, Peer: peerAllowed,
+		Rules: webRules{s}, Records: webRecords{s}, Peer: peerAllowed, OwnName: f.ownName,
 		Explain: explainText, Doors: append([]string{"run", "mcp"}, install.AgentNames()...),
 		Status: statusText, Wide: rulebook.Wide,
 	})

@@ -590,3 +590,40 @@ func TestWeb_AttackByGoingBack(t *testing.T) {
 	b.sees("the second")
 	waits(t, second)
 }
+
+// A page that another program served at the same port earlier can leave a service worker, which stands in for
+// every page there. Under a name of its own the inbox is beyond its reach.
+func TestWeb_AttackByAnEarlierPage(t *testing.T) {
+	p := notesProject(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	earlier := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/worker.js" {
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, `addEventListener("install", () => skipWaiting()); addEventListener("activate", (e) => e.waitUntil(clients.claim()));
+				addEventListener("fetch", (e) => e.respondWith(new Response("<h1>not assent</h1>", { headers: { "Content-Type": "text/html" } })));`)
+			return
+		}
+		fmt.Fprint(w, `<script>navigator.serviceWorker.register("/worker.js")</script>`)
+	})}
+	go func() { _ = earlier.Serve(listener) }()
+	b := newTab(t)
+	b.do(chromedp.Navigate(fmt.Sprintf("http://localhost:%d/", port)))
+	b.until("navigator.serviceWorker.controller")
+	earlier.Close()
+	_, link := p.serveWeb("--port", fmt.Sprint(port), "--own-name")
+	if !strings.Contains(link, fmt.Sprintf(".localhost:%d/", port)) {
+		t.Fatal(link)
+	}
+	b.do(chromedp.Navigate(fmt.Sprintf("http://localhost:%d/", port)))
+	b.sees("not assent") // the worker is still there
+	b.letIn(link)
+	r := p.asksInbox()
+	b.until("document.querySelector('.items a')")
+	b.do(chromedp.Click(".items a"), chromedp.WaitEnabled("[data-answer=approve]"))
+	b.press("y")
+	r.ends(0, "It is written down.")
+}

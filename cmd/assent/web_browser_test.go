@@ -127,7 +127,7 @@ func (b *page) open(path string) {
 	b.until("document.querySelector('main article')")
 }
 
-var webLink = regexp.MustCompile(`http://localhost:\d+/#code=\S+`)
+var webLink = regexp.MustCompile(`http://([a-z0-9]+\.)?localhost:\d+/#code=\S+`)
 
 // serveWeb starts 'assent inbox --web' and returns its terminal and the link that it printed.
 func (p *project) serveWeb(args ...string) (*tty, string) {

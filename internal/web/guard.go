@@ -18,7 +18,8 @@ const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 
 // guard is what every request passes, files too.
 func (s *Server) guard(next http.Handler) http.Handler {
-	hosts := []string{fmt.Sprintf("localhost:%d", s.port)}
+	// Programs with a token may call localhost, whatever name the pages have.
+	hosts := []string{fmt.Sprintf("%s:%d", s.name, s.port), fmt.Sprintf("localhost:%d", s.port)}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", contentPolicy)

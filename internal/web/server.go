@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -62,6 +63,9 @@ type Config struct {
 	Wide func(policy.Rule) string
 	// Peer reports why a process that connects is refused; nil lets all in that have a key.
 	Peer func(remote, local net.Addr) error
+	// OwnName serves the pages as a random name below localhost, so that no page that another program served
+	// on this port earlier can have left anything in the browser for it. Not all browsers find such names.
+	OwnName bool
 	// Clock tells the time; nil means the system's.
 	Clock func() time.Time
 }
@@ -76,6 +80,7 @@ func (c *Config) wide(r policy.Rule) string {
 // A Server is the pages and the API. Make one with [Listen], and close it.
 type Server struct {
 	cfg       Config
+	name      string // localhost, or one below it
 	port      int
 	listeners []net.Listener
 	http      *http.Server
@@ -95,6 +100,10 @@ func Listen(ctx context.Context, port int, cfg Config) (*Server, error) {
 	}
 	s := &Server{cfg: cfg, codes: codes{clock: cfg.Clock}, nonces: nonces{seen: map[string]time.Time{}},
 		answers: answers{kept: map[string]*kept{}}}
+	s.name = "localhost"
+	if cfg.OwnName {
+		s.name = strings.ToLower(rand.Text()[:16]) + ".localhost"
+	}
 	if err := s.bind(port); err != nil {
 		return nil, err
 	}
@@ -155,7 +164,7 @@ func taken(port int, err error) error {
 func (s *Server) Link() string { return s.URL() + "/#code=" + s.codes.fresh() }
 
 // URL is where the server is.
-func (s *Server) URL() string { return fmt.Sprintf("http://localhost:%d", s.port) }
+func (s *Server) URL() string { return fmt.Sprintf("http://%s:%d", s.name, s.port) }
 
 // Close ends the server and waits for what runs. It answers nothing.
 func (s *Server) Close() error {
