@@ -33,7 +33,6 @@ type attempt struct {
 	person      *browser
 	request     *approval.Request
 	read, deny  string // tokens
-	otherServer *house
 }
 
 func ok(r response) bool { return r.status >= 200 && r.status < 300 }
