@@ -30,9 +30,9 @@ type attack struct {
 // person's browser sent before.
 type attempt struct {
 	*house
-	person      *browser
-	request     *approval.Request
-	read, deny  string // tokens
+	person     *browser
+	request    *approval.Request
+	read, deny string // tokens
 }
 
 func ok(r response) bool { return r.status >= 200 && r.status < 300 }
