@@ -143,7 +143,7 @@ func TestWebLooks_Pages(t *testing.T) {
 	js[bool](b, "document.querySelectorAll('.items input').forEach((i, n) => n < 3 && i.click()), true")
 	b.looksGood("list")
 	b.visit("/audit")
-	b.sees("Questions and answers a day", "What asks most, with the rule that would answer it", "allow run_tests", "Try this rule")
+	b.sees("Questions and answers per day", "What asks most, with the rule that would answer it", "allow run_tests", "Try this rule")
 	b.looksGood("audit")
 	b.visit("/audit/1")
 	b.sees("Record 1")
@@ -264,6 +264,6 @@ func TestWebLooks_Docs(t *testing.T) {
 	b.visit("/audit")
 	b.scheme("dark")
 	b.do(chromedp.EmulateViewport(1000, 760))
-	b.sees("Questions and answers a day")
+	b.sees("Questions and answers per day")
 	picture("web-audit")
 }

@@ -38,6 +38,9 @@ type poster struct {
 	calls map[string]posting // by id of the call
 }
 
+// shop is a project on the pages; nothing is there.
+const shop = "/home/ann/src/shop"
+
 // poster makes an agent that works for a project.
 func (p *project) poster(agent string) *poster {
 	p.t.Helper()
@@ -49,10 +52,10 @@ func (p *project) poster(agent string) *poster {
 	}
 	var err error
 	out.gate, err = approval.New(approval.Config{
-		Preparer: out, Clock: time.Now, NewID: rand.Text, Session: session, Project: p.dir, Rules: s, Grants: s, Recorder: s, Requests: s, Claims: s,
+		Preparer: out, Clock: time.Now, NewID: rand.Text, Session: session, Project: shop, Rules: s, Grants: s, Recorder: s, Requests: s, Claims: s,
 		Approver: approval.Queue(s), Proofs: proof.Verifier(proof.NewBook(s).Key),
 		Origin: func(context.Context) approval.Origin {
-			return approval.Origin{Agent: agent, Folder: "/home/ann/src/shop", Branch: "main"}
+			return approval.Origin{Agent: agent, Folder: shop, Branch: "main"}
 		},
 	})
 	if err != nil {
@@ -273,7 +276,7 @@ func TestWebPages_Audit(t *testing.T) {
 	b.press("y")
 	run.ends(0)
 	b.visit("/audit")
-	b.sees("Questions and answers a day", "What asks most, with the rule that would answer it", "write_file(notes/a.md)", "✎ signed")
+	b.sees("Questions and answers per day", "What asks most, with the rule that would answer it", "write_file(notes/a.md)", "✎ signed")
 	if n := js[int](b, "document.querySelectorAll('.plot rect.approved').length"); n < 12 {
 		t.Errorf("%d bars", n)
 	}
