@@ -172,7 +172,7 @@ func PrintAnswer(out io.Writer, r *approval.Request, d approval.Decision) {
 	name, summary := present.SafeLine(r.Call.Name()), present.SafeLine(r.Summary)
 	fmt.Fprintf(out, "%s: %s · %s\n", d.Settled().State, name, summary)
 	for _, kept := range Kept(r, d) {
-		fmt.Fprintln(out, "kept:", present.SafeLine(kept))
+		fmt.Fprintf(out, "saved when the answer is taken: %s\n", present.SafeLine(kept))
 	}
 	for _, warning := range warnings(r, d) {
 		fmt.Fprintln(out, present.SafeLine(warning))
