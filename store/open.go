@@ -77,6 +77,7 @@ type Store struct {
 	log       eventLog
 	disk      disk
 	listeners listeners
+	seen      seenRequests
 
 	mu          sync.Mutex
 	rules       cached[*policy.RuleSet]

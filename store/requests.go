@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
@@ -30,7 +31,8 @@ type requestRow struct {
 	body, ended        []byte // a request, a settlement without its decision
 	problem            string
 
-	counted bool // it is written as open
+	counted bool   // it is written as open
+	sum     string // of all that, as it was read
 }
 
 const requestColumns = "n, id, session, state, created, body, ended, problem"
@@ -55,7 +57,7 @@ func readRequests(ctx context.Context, q querier, where string, args ...any) ([]
 		if err := scan(&r.n, &r.id, &r.session, &r.state, &r.created, &r.body, &r.ended, &r.problem, &sum); err != nil {
 			return err
 		}
-		r.counted = r.state == stateOpen
+		r.counted, r.sum = r.state == stateOpen, string(sum)
 		return checkRow(sum, "requests", r.fields()...)
 	}, "SELECT "+requestColumns+", sum FROM requests WHERE "+where+" ORDER BY n", args...)
 }
@@ -187,12 +189,8 @@ func (s *Store) Open(ctx context.Context, session string) (out []approval.Posted
 		if err != nil {
 			return err
 		}
-		for i := range rows {
-			p, err := rows[i].posted(ctx, q)
-			if err != nil {
-				return err
-			}
-			out = append(out, p)
+		if out, err = s.seen.posted(rows, session == ""); err != nil {
+			return err
 		}
 		if len(out) > 0 {
 			out, err = s.awaited(ctx, q, out)
@@ -200,6 +198,43 @@ func (s *Store) Open(ctx context.Context, session string) (out []approval.Posted
 		return err
 	})
 	return out, err
+}
+
+// seenRequests are the open requests that were read last. Who shows what waits reads all of them again with every
+// change, and decoding is most of the work. Nobody changes a request that a store returned.
+type seenRequests struct {
+	mu       sync.Mutex
+	requests map[string]seenRequest
+}
+
+type seenRequest struct {
+	sum     string
+	request *approval.Request
+}
+
+// posted decodes those rows that are new or have changed. If they are all that are open, the others are forgotten.
+func (s *seenRequests) posted(rows []requestRow, all bool) ([]approval.Posted, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := make(map[string]seenRequest, len(rows))
+	var out []approval.Posted
+	for i := range rows {
+		r := &rows[i]
+		known, ok := s.requests[r.id]
+		if !ok || known.sum != r.sum {
+			request, err := r.request()
+			if err != nil {
+				return nil, err
+			}
+			known = seenRequest{r.sum, request}
+		}
+		now[r.id] = known
+		out = append(out, approval.Posted{Request: known.request, Problem: r.problem})
+	}
+	if all {
+		s.requests = now
+	}
+	return out, nil
 }
 
 // awaited leaves out what nobody can wait for any more: nothing in the store changes when a process

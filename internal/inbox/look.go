@@ -43,12 +43,22 @@ func (in *Inbox) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var now []entry
-	for _, p := range open {
-		now = append(now, in.known(p))
+	known := make(map[string]entry, len(in.waiting))
+	for _, e := range in.waiting {
+		known[e.request.ID] = e
+	}
+	now := make([]entry, len(open))
+	waits := make(map[string]bool, len(open))
+	for i, p := range open {
+		waits[p.Request.ID] = true
+		now[i] = entry{p.Request, p.Problem}
+		// One whose answer had no effect is a new one.
+		if e, ok := known[p.Request.ID]; ok && e.problem == p.Problem {
+			now[i] = e
+		}
 	}
 	for _, e := range in.waiting {
-		if !slices.ContainsFunc(now, func(n entry) bool { return n.request.ID == e.request.ID }) {
+		if !waits[e.request.ID] {
 			if err := in.end(ctx, e.request); err != nil {
 				return err
 			}
@@ -56,16 +66,6 @@ func (in *Inbox) look(ctx context.Context) error {
 	}
 	in.waiting = now
 	return nil
-}
-
-// known returns the entry of a request. One whose answer had no effect is a new one.
-func (in *Inbox) known(p approval.Posted) entry {
-	for _, e := range in.waiting {
-		if e.request.ID == p.Request.ID && e.problem == p.Problem {
-			return e
-		}
-	}
-	return entry{p.Request, p.Problem}
 }
 
 // end notes how a request has ended.
@@ -146,10 +146,11 @@ func (in *Inbox) sweepOnce(ctx context.Context) {
 	if err != nil {
 		return
 	}
-	for _, e := range waiting {
-		if !slices.ContainsFunc(open, func(p approval.Posted) bool { return p.Request.ID == e.request.ID }) {
-			_, _ = in.store.CleanSessions(ctx)
-			return
-		}
+	waits := make(map[string]bool, len(open))
+	for _, p := range open {
+		waits[p.Request.ID] = true
+	}
+	if slices.ContainsFunc(waiting, func(e entry) bool { return !waits[e.request.ID] }) {
+		_, _ = in.store.CleanSessions(ctx)
 	}
 }
