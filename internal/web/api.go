@@ -1,6 +1,7 @@
 package web
 
 import (
+	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -45,12 +46,50 @@ func (s *Server) handler() http.Handler {
 		panic(err) // it is embedded
 	}
 	all := http.NewServeMux()
-	all.Handle("/static/", http.StripPrefix("/static/", http.FileServerFS(files)))
+	all.Handle("/static/", http.StripPrefix("/static/", small(http.FileServerFS(files))))
 	all.HandleFunc("POST "+base+"/keys", s.letIn)
 	all.Handle(base+"/", s.identify(calls))
 	all.Handle("/page/", s.identify(calls))
 	all.HandleFunc("/", shell(files))
 	return s.guard(all)
+}
+
+// small compresses what a file server answers, if the browser takes it.
+func small(files http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Vary", "Accept-Encoding")
+		if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || r.Header.Get("Range") != "" {
+			files.ServeHTTP(w, r)
+			return
+		}
+		packed := &packedWriter{ResponseWriter: w}
+		files.ServeHTTP(packed, r)
+		if packed.zip != nil {
+			_ = packed.zip.Close()
+		}
+	})
+}
+
+// A packedWriter compresses the body of an answer that has one.
+type packedWriter struct {
+	http.ResponseWriter
+	zip *gzip.Writer
+}
+
+func (p *packedWriter) WriteHeader(status int) {
+	if status == http.StatusOK {
+		p.Header().Del("Content-Length")
+		p.Header().Set("Content-Encoding", "gzip")
+		p.zip = gzip.NewWriter(p.ResponseWriter)
+	}
+	p.ResponseWriter.WriteHeader(status)
+}
+
+func (p *packedWriter) Write(data []byte) (int, error) {
+	if p.zip == nil {
+		return p.ResponseWriter.Write(data)
+	}
+	return p.zip.Write(data)
 }
 
 // shell answers every other address with the page, which knows from it what to show.

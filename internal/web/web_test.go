@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -266,5 +267,38 @@ func TestAnswer(t *testing.T) {
 	o := <-outcome
 	if !o.Runs() || o.Decision.By.Via != policy.ViaBrowser || o.Decision.By.User != "ann" || o.Decision.Proof == nil {
 		t.Errorf("the outcome is %+v", o)
+	}
+}
+
+// Files come compressed to who takes that, and as they are to others.
+func TestFilesAreCompressed(t *testing.T) {
+	h := newHouse(t)
+	get := func(encoding string) (*http.Response, []byte) {
+		t.Helper()
+		r, err := http.NewRequest(http.MethodGet, h.server.URL()+"/static/app.js", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept-Encoding", encoding) // set by hand, nothing is unpacked for us
+		got, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer got.Body.Close()
+		body, err := io.ReadAll(got.Body)
+		if err != nil || got.StatusCode != http.StatusOK || !strings.Contains(got.Header.Get("Content-Type"), "javascript") {
+			t.Fatal(got.Status, got.Header, err)
+		}
+		return got, body
+	}
+	_, plain := get("identity")
+	packed, body := get("gzip, br")
+	unpack, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := io.ReadAll(unpack)
+	if err != nil || !bytes.Equal(plain, same) || packed.Header.Get("Content-Encoding") != "gzip" || len(body) > len(plain)/2 {
+		t.Errorf("%d bytes of %d, %v, %v", len(body), len(plain), packed.Header, err)
 	}
 }
