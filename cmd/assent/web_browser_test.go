@@ -133,7 +133,7 @@ var webLink = regexp.MustCompile(`http://([a-z0-9]+\.)?localhost:\d+/#code=\S+`)
 func (p *project) serveWeb(args ...string) (*tty, string) {
 	p.t.Helper()
 	x := start(p.t, 100, 40, p.assent(append([]string{"inbox", "--web"}, args...)...))
-	x.sees("Open this link")
+	x.sees("Open this link", "Ctrl-C ends") // the link stands between them
 	link := webLink.FindString(x.screen.String())
 	if link == "" {
 		p.t.Fatalf("no link in\n%s", x.screen)
