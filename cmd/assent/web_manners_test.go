@@ -644,6 +644,7 @@ func TestWebManners_KeyboardAlone(t *testing.T) {
 	b.tabs("Search")
 	b.press("nothing\r")
 	b.sees("Nothing was found.")
+	b.until("document.activeElement.tagName === 'H1'")
 	b.tabs("Rules", chromedp.KeyModifiers(chromedp.ModifierShift))
 	b.press("\r")
 	b.sees("No rules are saved.")

@@ -160,6 +160,7 @@ func (s *Server) takeBack(ctx context.Context, in *takeBackInput) (*struct{}, er
 	if errors.As(err, &settled) {
 		return nil, huma.Error409Conflict("it is too late: the call has started, or the answer was used")
 	}
+	s.feed.look(ctx) // the page that shows it again says why
 	return nil, fail(err)
 }
 
