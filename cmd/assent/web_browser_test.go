@@ -187,7 +187,11 @@ func (b *page) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0)))
+	poll := chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
+	_, err := chromedp.Run(ctx, poll)
+	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "context") { // the page changed under the question
+		_, err = chromedp.Run(ctx, poll)
+	}
 	if err != nil {
 		b.shot("missing")
 		b.t.Fatalf("never true: %s (%v)\n%s", expression, err, js[string](b, "location.href + '\\n' + document.body.innerText"))

@@ -368,7 +368,7 @@ func TestWebManners_Undo(t *testing.T) {
 	// Too late: who asks has taken it.
 	run := p.asksInbox()
 	b.sees("Create notes/a.md")
-	b.do(chromedp.Click(".items a"))
+	js[bool](b, "([...document.querySelectorAll('.items a')].find((a) => a.innerText.includes('Create notes/a.md')).click(), true)")
 	b.armed()
 	b.press("y")
 	run.ends(0)
