@@ -248,7 +248,10 @@ func (b *page) request(id string) {
 // armed waits until the request takes answers.
 func (b *page) armed() {
 	b.t.Helper()
-	b.until("document.querySelector('[data-answer=deny]:enabled')")
+	// For a while: a layout that still changes takes them away again.
+	b.until(`((works) => (window.since = works ? window.since || performance.now() : 0, works && performance.now() - window.since > 300))
+		(document.querySelector("[data-answer=deny]:enabled"))`)
+	js[bool](b, "(window.since = 0, true)")
 }
 
 // text is what an element says.
