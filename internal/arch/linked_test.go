@@ -9,8 +9,8 @@ import (
 	"github.com/assent-dev/assent/internal/golden"
 )
 
-// tooLarge are packages that the hook must not link: it is started for every call of an agent, and what it
-// links it must also be trusted with.
+// tooLarge lists packages that assent-hook must not link. Agents start it for every call, so it has to be small and
+// easy to trust.
 var tooLarge = regexp.MustCompile(`^(net/http|html|crypto/tls|crypto/x509|github\.com/modelcontextprotocol/|` +
 	`github\.com/danielgtaylor/|github\.com/standard-webhooks/|` + modulePath + `/internal/(web|webhook|gateway|model)(/|$))`)
 
