@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -420,4 +421,22 @@ func TestWebPages_Tabs(t *testing.T) {
 	b.do(chromedp.Navigate("about:blank"))
 	agent.posts(edits("notes/b.md", "a\n", "b\n"))
 	second.sees("notes/b.md")
+}
+
+// A call through the gateway is answered in the browser as one of a run is.
+func TestWebPages_Gateway(t *testing.T) {
+	p := notesProject(t)
+	b := p.web()
+	policy, notes := notesPolicy(t, "")
+	c := startMCP(t, p.assent("mcp", "-c", policy, "--tools", "files"))
+	done := make(chan string)
+	go func() { done <- c.call("write_file", `{"path":"notes/b.md","content":"one\n"}`) }()
+	b.sees("Create notes/b.md")
+	b.do(chromedp.Click(".items a"))
+	b.armed()
+	b.press("y")
+	<-done
+	if text, err := os.ReadFile(filepath.Join(notes, "b.md")); err != nil || string(text) != "one\n" {
+		t.Errorf("%q, %v", text, err)
+	}
 }
