@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -438,5 +439,32 @@ func TestWebPages_Gateway(t *testing.T) {
 	<-done
 	if text, err := os.ReadFile(filepath.Join(notes, "b.md")); err != nil || string(text) != "one\n" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// So is one of another agent's hook, which verifies the signature itself.
+func TestWebPages_Hook(t *testing.T) {
+	p := notesProject(t)
+	b := p.web()
+	event, err := json.Marshal(map[string]any{
+		"session_id": "s", "cwd": p.dir, "hook_event_name": "PreToolUse", "permission_mode": "default",
+		"tool_name": "Bash", "tool_input": map[string]string{"command": "make deploy"}, "tool_use_id": "one",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hook := p.assent("hook", "claude-code")
+	hook.Stdin = bytes.NewReader(event)
+	answer := make(chan string)
+	go func() {
+		out, err := hook.Output()
+		answer <- fmt.Sprintf("%s %v", out, err)
+	}()
+	b.sees("make deploy")
+	b.do(chromedp.Click(".items a"))
+	b.armed()
+	b.press("y")
+	if got := <-answer; !strings.Contains(got, `"permissionDecision":"allow"`) {
+		t.Errorf("the hook answered %s", got)
 	}
 }
