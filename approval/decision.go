@@ -85,6 +85,8 @@ type Decision struct {
 	At       time.Time  `json:"at,omitzero"`
 	// Proof shows that a person gave the answer, where that must be shown.
 	Proof *Proof `json:"proof,omitempty"`
+	// Votes, with [policy.ViaTeam], are the signed answers of those who decided.
+	Votes []Vote `json:"votes,omitempty"`
 }
 
 // Why a decision had no effect; match with [errors.Is].
@@ -152,7 +154,7 @@ func (d *Decision) validateVia(r *Request) error {
 		if d.agrees() || d.Remember.Keep != KeepNone || d.Stop {
 			return fmt.Errorf("%w: a token of the API can only deny, once", ErrNotOffered)
 		}
-	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt, policy.ViaBrowser:
+	case "", policy.ViaProgram, policy.ViaTerminal, policy.ViaInbox, policy.ViaCommand, policy.ViaAgentPrompt, policy.ViaBrowser, policy.ViaTeam:
 	default:
 		return fmt.Errorf("%w: unknown origin %q", ErrInvalidDecision, string(d.By.Via))
 	}

@@ -47,6 +47,12 @@ type Proof struct {
 	Public     []byte `json:"public,omitempty"` // the key's public half
 	Statement  string `json:"statement"`        // the bytes that were signed, which are JSON
 	Signature  []byte `json:"signature"`
+	// Batch, if one signature is under several answers, has the digest of each of their statements, in
+	// their order.
+	Batch []policy.Digest `json:"batch,omitempty"`
+	// Authenticator and Client are what a passkey signs: its own data, and the browser's as JSON.
+	Authenticator []byte `json:"authenticator,omitempty"`
+	Client        []byte `json:"client,omitempty"`
 }
 
 // A ProofVerifier reports why a proof's signature is not that of a credential that could answer at
@@ -164,4 +170,6 @@ func (g *Gate) proven(ctx context.Context, r *Request, d *Decision) error {
 
 // needsProof reports whether an answer counts only with a proof: what comes over HTTP may come from
 // any program of this machine. A refusal needs none.
-func (d *Decision) needsProof() bool { return d.By.Via == policy.ViaBrowser && d.agrees() }
+func (d *Decision) needsProof() bool {
+	return (d.By.Via == policy.ViaBrowser || d.By.Via == policy.ViaTeam) && d.agrees()
+}

@@ -48,6 +48,8 @@ type Request struct {
 	Created time.Time    `json:"created"`
 	// Origin says where it comes from.
 	Origin Origin `json:"origin,omitzero"`
+	// Routing says who decides, for a gate that has joined a team; nil on a machine of one person.
+	Routing *Routing `json:"routing,omitempty"`
 
 	view *lazyView
 	held func() []string

@@ -214,6 +214,7 @@ const (
 	ViaInbox       Via = "inbox"
 	ViaBrowser     Via = "browser" // with a proof that a person answered
 	ViaAPI         Via = "api"     // a program with a token, which can only deny
+	ViaTeam        Via = "team"    // signed by those whom the team's policy names
 	ViaCommand     Via = "command"
 	ViaElicitation Via = "elicitation"
 	ViaAgentPrompt Via = "agent-prompt"
