@@ -79,8 +79,7 @@ func New(cfg Config) (*Door, error) {
 		cfg.Client = &http.Client{Timeout: 30 * time.Second}
 	}
 	d := &Door{cfg: cfg, host: u.Hostname(), sessions: scs.New()}
-	d.sessions.Store = &store{cfg.DB}
-	d.sessions.HashTokenInStore = true
+	d.sessions.Store = cfg.DB.Sessions() // it has only hashes of the tokens
 	d.sessions.Lifetime = sessionLife
 	d.sessions.Cookie = scs.SessionCookie{Name: sessionCookie, Path: "/", HttpOnly: true, Secure: true, SameSite: http.SameSiteStrictMode, Persist: true}
 	d.sessions.ErrorFunc = func(w http.ResponseWriter, _ *http.Request, _ error) {
@@ -120,7 +119,7 @@ func (d *Door) Person(ctx context.Context) (db.Person, error) {
 
 // Still reports whether the session of a call that lasts is still there.
 func (d *Door) Still(ctx context.Context) bool {
-	_, found, err := d.sessions.Store.(*store).FindCtx(ctx, hashed(d.sessions.Token(ctx)))
+	_, found, err := d.cfg.DB.Sessions().FindCtx(ctx, d.sessions.Token(ctx))
 	if err != nil || !found {
 		return false
 	}
