@@ -139,8 +139,8 @@ func (b *bench) passkeys(id string) (out []proof.Credential) {
 		return nil
 	}
 	for _, c := range p.Credentials {
-		if c.Kind == bundle.Passkey && !b.now.Before(c.Since) {
-			out = append(out, proof.Credential{ID: c.ID, Person: p.ID, Kind: proof.KindPasskey, Public: c.Public, RP: c.RP, Since: c.Since})
+		if c.Kind == proof.KindPasskey && c.Holds(b.now) {
+			out = append(out, c)
 		}
 	}
 	return out
