@@ -33,6 +33,7 @@ require (
 )
 
 require (
+	github.com/descope/virtualwebauthn v1.0.3 // indirect
 	github.com/go-jose/go-jose/v4 v4.1.4 // indirect
 	github.com/go-viper/mapstructure/v2 v2.5.0 // indirect
 	github.com/go-webauthn/x v0.3.1 // indirect

@@ -27,8 +27,19 @@ type court struct {
 	read   time.Time
 }
 
-// fresh is how long a bundle is taken for the newest without looking.
+// fresh is how long a bundle is taken for the newest without looking, if nobody says that there is another.
 const fresh = time.Second
+
+// watch looks again as soon as the database says that there is a bundle.
+func (c *court) watch(ctx context.Context) {
+	c.db.Watch(ctx, func(changes db.Changes) {
+		if changes.Bundle {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.read = time.Time{}
+		}
+	})
+}
 
 // bundle returns the newest bundle, or nil while there is none.
 func (c *court) bundle(ctx context.Context) (*bundle.Bundle, error) {

@@ -34,7 +34,7 @@ type Config struct {
 	Wait time.Duration
 	// Log gets what went wrong; nil drops it.
 	Log *slog.Logger
-	// Stopping is closed when the server is to end.
+	// Stopping is closed when the server is to end; streams end then.
 	Stopping <-chan struct{}
 }
 
@@ -65,6 +65,12 @@ func New(cfg Config) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go s.court.watch(ctx)
+	go func() {
+		<-cfg.Stopping
+		cancel()
+	}()
 	calls := http.NewServeMux()
 	s.describe(humago.New(calls, apiConfig(cfg.Team)))
 	calls.HandleFunc("GET "+base+"/events", s.stream)
