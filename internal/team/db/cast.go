@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,8 +24,11 @@ type CastVote struct {
 // Votes returns the votes on a request, in the order in which they came.
 func (d *DB) Votes(ctx context.Context, request string) ([]CastVote, error) {
 	return all(ctx, d, "votes on "+request, func(row pgx.CollectableRow) (v CastVote, err error) {
-		err = row.Scan(&v.Person, &v.Vote, &v.Decision, &v.At)
-		return v, err
+		var vote, decision []byte
+		if err := row.Scan(&v.Person, &vote, &decision, &v.At); err != nil {
+			return v, err
+		}
+		return v, errors.Join(json.Unmarshal(vote, &v.Vote), json.Unmarshal(decision, &v.Decision))
 	}, `SELECT person, vote, decision, at FROM team.votes WHERE tenant = $1 AND request = $2 ORDER BY at, person`, d.tenant, request)
 }
 

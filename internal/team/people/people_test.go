@@ -171,7 +171,9 @@ func (p *phone) invited(who db.Person) *phone {
 }
 
 // states is what a yes to a request says.
-func (p *phone) states(id string) string {
+func (p *phone) states(id string) string { return p.says(id, "approve", "") }
+
+func (p *phone) says(id, answer, note string) string {
 	p.t.Helper()
 	var r struct {
 		Fingerprint, View_digest string
@@ -180,8 +182,12 @@ func (p *phone) states(id string) string {
 	if status, why := p.call("GET", "/api/v1/requests/"+id, nil, &r); status != http.StatusOK {
 		p.t.Fatalf("%d %s", status, why)
 	}
-	text, err := json.Marshal(object{"version": 1, "tenant": teamtest.Tenant, "request": id, "fingerprint": r.Fingerprint, "view": r.View_digest, "answer": "approve",
-		"choice": "", "note": "", "arguments": "", "result": "", "stop": false, "remember": object{}, "serial": r.Serial,
+	digest := ""
+	if note != "" {
+		digest = policy.DigestOf([]byte(note)).String()
+	}
+	text, err := json.Marshal(object{"version": 1, "tenant": teamtest.Tenant, "request": id, "fingerprint": r.Fingerprint, "view": r.View_digest, "answer": answer,
+		"choice": "", "note": digest, "arguments": "", "result": "", "stop": false, "remember": object{}, "serial": r.Serial,
 		"expires": time.Now().Add(time.Hour).Unix(), "nonce": "n-" + id})
 	if err != nil {
 		p.t.Fatal(err)
@@ -304,7 +310,7 @@ func TestBatch(t *testing.T) {
 	}
 }
 
-// Being signed in is enough to deny, and the note reaches the model.
+// Being signed in is enough to deny. What nobody signed does not reach the model.
 func TestDenyWithTheSessionAlone(t *testing.T) {
 	_, g, _, bob, _ := three(t)
 	tool, args, p := edit()
@@ -313,7 +319,7 @@ func TestDenyWithTheSessionAlone(t *testing.T) {
 	if status, why := bob.call("POST", "/api/v1/requests/"+r.ID+"/deny", object{"note": "not today"}, nil); status != http.StatusOK {
 		t.Fatalf("%d %s", status, why)
 	}
-	if o := <-out; o.State != policy.StateDenied || o.Decision.Note != "not today" {
+	if o := <-out; o.State != policy.StateDenied || o.Decision.Note != "" {
 		t.Errorf("%s %q", o.State, o.Decision.Note)
 	}
 	if status, _ := bob.call("POST", "/api/v1/requests/"+r.ID+"/deny", object{}, nil); status != http.StatusConflict {
@@ -323,6 +329,23 @@ func TestDenyWithTheSessionAlone(t *testing.T) {
 	bob.call("GET", "/api/v1/history", nil, &history)
 	if len(history.Requests) != 1 || history.Requests[0].State != "denied" || history.Requests[0].By != "Bob" {
 		t.Errorf("%+v", history)
+	}
+}
+
+// A no that is signed brings its note.
+func TestDenyWithANote(t *testing.T) {
+	_, g, _, bob, _ := three(t)
+	tool, args, p := edit()
+	out := g.Calls(tool, args, p)
+	r := <-g.Asked
+	s := bob.says(r.ID, "deny", "not today")
+	signed := bob.touch(proof.Answer(s))
+	signed.Statement = s
+	if status, why := bob.call("POST", "/api/v1/votes", object{"votes": []object{{"request": r.ID, "note": "not today", "proof": signed}}}, nil); status != http.StatusOK {
+		t.Fatalf("%d %s", status, why)
+	}
+	if o := <-out; o.State != policy.StateDenied || o.Decision.Note != "not today" || o.Decision.By.User != "Bob" {
+		t.Errorf("%s %q by %s", o.State, o.Decision.Note, o.Decision.By)
 	}
 }
 

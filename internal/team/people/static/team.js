@@ -53,7 +53,7 @@ async function touch(challenge) {
 	return { credential: base64url(c.rawId), signature: base64(r.signature), authenticator: base64(r.authenticatorData), client: base64(r.clientDataJSON) };
 }
 
-// signed has one touch sign some texts, each for what its context says.
+// challengeOf is what a passkey signs: a text, for what its context says.
 const challengeOf = (context, text) => sha256(utf8.encode(context + "\0" + text));
 
 // statement is everything that an answer does.
@@ -70,8 +70,8 @@ async function vote(all) {
 	if (texts.length === 1) {
 		proofs = [{ ...(await touch(await challengeOf("assent-answer-v1", texts[0]))), statement: texts[0] }];
 	} else {
-		const batch = await Promise.all(texts.map(digestOf));
-		const proof = await touch(await challengeOf("assent-batch-v1", batch.join("\n")));
+		const batch = await Promise.all(texts.map(digestOf)), sums = await Promise.all(texts.map((t) => sha256(utf8.encode(t))));
+		const proof = await touch(await sha256(await new Blob(["assent-batch-v1\0", ...sums]).arrayBuffer()));
 		proofs = texts.map((statement) => ({ ...proof, statement, batch }));
 	}
 	const votes = all.map(({ r, body }, i) => {
@@ -229,6 +229,17 @@ function bulk(answer) {
 	open(d);
 }
 
+// signing gathers what one touch is to be under. A yes is for what was on the screen.
+async function signing(all, body) {
+	const out = [];
+	for (const { id } of all) {
+		const r = await json("GET", request(id));
+		if (body.answer === "approve" && seen.get(id) !== r.fingerprint + r.view_digest) throw new Refused(412, "One is no longer what was shown. Open it again.");
+		out.push({ r: { id, fingerprint: r.fingerprint, view: r.view_digest, serial: r.serial }, body });
+	}
+	return out;
+}
+
 async function several(answer, d) {
 	const all = chosen().filter((i) => answer === "deny" || !left(i));
 	now.busy = true;
@@ -236,16 +247,12 @@ async function several(answer, d) {
 	try {
 		if (answer === "deny") {
 			const note = $("[name=note]", d).value.trim();
-			for (const { id } of all) { await call("POST", request(id, "/deny"), { note }); marked.delete(id); }
+			if (note && me.keys.length) await vote(await signing(all, { answer, note }));
+			else for (const { id } of all) await call("POST", request(id, "/deny"), { note });
+			for (const { id } of all) marked.delete(id);
 			state(`Denied: ${all.length}`);
 		} else {
-			const signing = [];
-			for (const { id } of all) {
-				const r = await json("GET", request(id));
-				if (seen.get(id) !== r.fingerprint + r.view_digest) throw new Refused(412, "One is no longer what was shown. Open it again.");
-				signing.push({ r: { id, fingerprint: r.fingerprint, view: r.view_digest, serial: r.serial }, body: { answer } });
-			}
-			const results = await vote(signing), bad = results.filter((r) => r.problem);
+			const results = await vote(await signing(all, { answer })), bad = results.filter((r) => r.problem);
 			for (const r of results) marked.delete(r.request);
 			state(`Approved: ${results.length - bad.length}${bad.map((r) => "; " + r.problem).join("")}`);
 		}
@@ -339,7 +346,7 @@ async function answer(body, dialog) {
 	for (const b of $$(answerButtons)) b.disabled = true;
 	try {
 		let result;
-		if (body.answer === "deny") result = await json("POST", request(id, "/deny"), { note: body.note ?? "", fingerprint });
+		if (body.answer === "deny" && !(body.note && me.keys.length)) result = await json("POST", request(id, "/deny"), { note: body.note ?? "", fingerprint });
 		else [result] = await vote([{ r: { id, fingerprint, view, serial }, body }]);
 		if (result.problem) throw new Refused(403, result.problem);
 		now.busy = false;
