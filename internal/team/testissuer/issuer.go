@@ -78,16 +78,16 @@ func (i *Issuer) Claims(f func(claims map[string]any)) {
 
 var page = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Who are you?</title></head><body><h1>Who are you?</h1><p>A sign-in service for tests: nobody is asked for a password.</p>
-{{range .}}<p><a id="{{.Subject}}" href="/auth/as?{{.Query}}">{{.Name}}</a></p>{{end}}</body></html>`))
+{{range .}}<p><a id="{{.Subject}}" href="{{.Address}}">{{.Name}}</a></p>{{end}}</body></html>`))
 
 // choose asks who it is.
 func (i *Issuer) choose(w http.ResponseWriter, r *http.Request) {
-	type row struct{ Subject, Name, Query string }
+	type row struct{ Subject, Name, Address string }
 	var rows []row
 	for _, p := range i.people {
 		q := r.URL.Query()
 		q.Set("subject", p.Subject)
-		rows = append(rows, row{p.Subject, p.Name, q.Encode()})
+		rows = append(rows, row{p.Subject, p.Name, "/auth/as?" + q.Encode()})
 	}
 	_ = page.Execute(w, rows)
 }

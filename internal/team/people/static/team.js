@@ -198,7 +198,9 @@ function put(i) {
 	box.onchange = () => mark(i.id);
 	$(".pick .sr", li).textContent = "Mark: " + i.summary;
 	$("time", li).dateTime = i.created;
-	if (i.until) $(".left", li).dataset.until = i.until;
+	$(".left", li).textContent = "";
+	if (i.until && !i.ended) $(".left", li).dataset.until = i.until;
+	else delete $(".left", li).dataset.until;
 	ages(li);
 	extent();
 }
