@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/assent-dev/assent/internal/team/db"
@@ -27,15 +28,8 @@ const watched = 200
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	wake := make(chan struct{}, 1)
-	go s.cfg.DB.Watch(ctx, func(c db.Changes) {
-		if len(c.Requests) > 0 || c.AnyRequest || c.Bundle {
-			select {
-			case wake <- struct{}{}:
-			default:
-			}
-		}
-	})
+	touched := &touchedSet{wake: make(chan struct{}, 1)}
+	go s.cfg.DB.Watch(ctx, touched.add)
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Time{})
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -55,10 +49,15 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	defer glances.Stop()
 	for {
 		select {
-		case <-wake:
+		case <-touched.wake:
+			ids := touched.take()
 			told, err := v.look(ctx)
 			if err != nil {
 				return // who listens comes again
+			}
+			// Somebody may look at a request that does not wait for them.
+			if len(ids) > 0 {
+				told = append(told, event("touched", map[string][]string{"ids": ids}))
 			}
 			for _, text := range told {
 				if !send(text) {
@@ -84,6 +83,35 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// A touchedSet has the requests that have changed since somebody took them.
+type touchedSet struct {
+	wake chan struct{}
+
+	mu  sync.Mutex
+	ids []string
+}
+
+func (t *touchedSet) add(c db.Changes) {
+	if len(c.Requests) == 0 && !c.AnyRequest && !c.Bundle {
+		return
+	}
+	t.mu.Lock()
+	t.ids = append(t.ids, c.Requests...)
+	t.mu.Unlock()
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (t *touchedSet) take() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ids := t.ids
+	t.ids = nil
+	return ids
 }
 
 // A viewer is one who listens, with what they were told.

@@ -148,6 +148,8 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		case errors.Is(err, signin.ErrSignedOut), errors.Is(err, signin.ErrDisabled):
 			web.Refuse(w, http.StatusUnauthorized, err.Error())
 			return
+		case r.Context().Err() != nil:
+			return // nobody listens any more
 		case err != nil:
 			s.cfg.Log.Error("session", "error", err)
 			web.Refuse(w, http.StatusServiceUnavailable, "the database does not answer; try again")

@@ -110,7 +110,6 @@ channel.onmessage = ({ data: [name, data] }) => happened(name, data);
 const everyTab = (name, data) => { channel.postMessage([name, data]); happened(name, data); };
 
 function happened(name, data) {
-	const here = view === "request" && current()?.dataset.id === data.id;
 	if (name === "connected") {
 		if (data === now.online) return;
 		now.online = data;
@@ -120,13 +119,14 @@ function happened(name, data) {
 		items.set(data.id, data);
 		counted();
 		if (view === "waiting") put(data);
-		if (here) votes(data.id);
 	} else if (name === "ended") {
 		const old = items.get(data.id);
 		if (old) old.ended = data.words;
 		counted();
 		if (rowOf(data.id)) put(old);
-		if (here && !now.busy) votes(data.id).then(() => over(data.words));
+	} else if (name === "touched") {
+		const id = current()?.dataset.id;
+		if (data.ids.includes(id)) votes(id);
 	} else if (name === "reset") {
 		readList().then(() => (view === "waiting" ? show() : current() && votes(current().dataset.id)));
 	}
@@ -298,7 +298,10 @@ async function votes(id) {
 	if (current()?.dataset.id !== id) return;
 	$("#votes").innerHTML = html.createHTML(text);
 	current().dataset.voted = $("#votes [data-mine]") ? "true" : "false";
-	arm();
+	ages($("#votes"));
+	const { ended } = $("#votes .need").dataset;
+	if (ended && !now.busy) over(ended);
+	else arm();
 }
 
 function press(b) {
