@@ -77,7 +77,7 @@ func (m *Machine) Save(state string, sent int64) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(state, machineName, data)
+	return write(state, machineName, data, true)
 }
 
 // Remove makes this machine no member any more. What else lies in the folder goes too, but for what is kept for the
@@ -111,11 +111,13 @@ func SaveShipped(state string, seq int64) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(state, shippedName, data)
+	return write(state, shippedName, data, true)
 }
 
-// WriteFile replaces a file of the folder as a whole.
-func WriteFile(state, name string, data []byte) error {
+// WriteFile replaces a file of the folder as a whole. Should the power fail it may be lost.
+func WriteFile(state, name string, data []byte) error { return write(state, name, data, false) }
+
+func write(state, name string, data []byte, sync bool) error {
 	folder := Folder(state)
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
@@ -125,7 +127,7 @@ func WriteFile(state, name string, data []byte) error {
 		return err
 	}
 	_, err = f.Write(data)
-	if err == nil {
+	if err == nil && sync {
 		err = f.Sync()
 	}
 	if e := f.Close(); err == nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // ErrRuns says that a bridge of this user runs already.
@@ -22,14 +23,21 @@ func Lock(state string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			err = ErrRuns
+	for range 5 { // who only looks whether one runs has it for a moment
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			break
 		}
-		return nil, err
+		<-time.After(10 * time.Millisecond)
 	}
-	return f, nil
+	if err == nil {
+		return f, nil
+	}
+	f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		err = ErrRuns
+	}
+	return nil, err
 }
 
 // Runs reports whether a bridge runs.
@@ -48,7 +56,7 @@ func Wake(state, program string) error {
 	if !Joined(state) || Runs(state) {
 		return nil
 	}
-	log, err := os.OpenFile(filepath.Join(Folder(state), logName), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	log, err := os.OpenFile(filepath.Join(Folder(state), logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
