@@ -2,15 +2,13 @@ package bridge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/team/machine"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/policy"
 )
@@ -24,13 +22,16 @@ const quick = time.Second
 // listen waits for news once. What comes is given to the local store before the server hears that it came.
 func (b *Bridge) listen(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	after := b.cursor()
-	news, err := b.client.wait(ctx, after)
+	after := link.Cursor(b.State)
+	b.mu.Lock()
+	serial := b.serial
+	b.mu.Unlock()
+	news, err := b.client.wait(ctx, after, serial)
 	if b.reached(ctx, err) != nil {
 		return 0, err
 	}
-	b.noteSerial(news.Serial)
-	useful := false
+	b.heard(news.Serial)
+	useful := news.Serial != serial
 	for _, a := range news.Answers {
 		took, err := b.take(ctx, a)
 		if err != nil {
@@ -40,7 +41,7 @@ func (b *Bridge) listen(ctx context.Context) (time.Duration, error) {
 		useful = useful || took
 	}
 	if news.Cursor != after {
-		if err := machine.WriteFile(b.State, cursorName, fmt.Append(nil, news.Cursor)); err != nil {
+		if err := link.SaveCursor(b.State, news.Cursor); err != nil {
 			b.Log("the cursor cannot be saved: " + err.Error())
 			return 0, err
 		}
@@ -50,15 +51,6 @@ func (b *Bridge) listen(ctx context.Context) (time.Duration, error) {
 		return quick, nil
 	}
 	return soon, nil
-}
-
-// cursor is up to where the news of the server were taken; 0 if that is not known.
-func (b *Bridge) cursor() (after int64) {
-	data, err := machine.ReadFile(b.State, cursorName)
-	if err != nil || json.Unmarshal(data, &after) != nil || after < 0 {
-		return 0
-	}
-	return after
 }
 
 // take gives an answer to the local store, and reports whether it was taken there. The error is one of the store;
@@ -82,12 +74,11 @@ func (b *Bridge) take(ctx context.Context, a wire.Answer) (bool, error) {
 		b.refuse(a.Request, err)
 		return false, nil
 	}
-	// Noted first: the gate may refuse the answer before Answer returns.
-	b.mu.Lock()
-	b.questions.given[a.Request] = givenAnswer{d.Digest(), b.Clock()}
-	b.mu.Unlock()
+	// Noted before and after: nobody is to be told meanwhile that it ended otherwise.
+	b.noteGiven(d, false)
 	err = b.Store.Answer(ctx, d)
 	if err == nil {
+		b.noteGiven(d, true)
 		poke(b.wakeQuestions)
 		return true, nil
 	}
@@ -103,6 +94,16 @@ func (b *Bridge) take(ctx context.Context, a wire.Answer) (bool, error) {
 		return false, nil
 	}
 	return false, err
+}
+
+func (b *Bridge) noteGiven(d approval.Decision, there bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := givenAnswer{digest: d.Digest(), at: b.Clock()}
+	if there {
+		g.round = b.questions.round
+	}
+	b.questions.given[d.Request] = g
 }
 
 // refuse notes that an answer does not count, and has the server told.
@@ -144,57 +145,20 @@ func (b *Bridge) decision(ctx context.Context, r *approval.Request, a wire.Answe
 	default:
 		return d, fmt.Errorf("%q is not how a request ends", string(a.State))
 	}
-	people := b.Team.People()
-	if people == nil {
-		return d, errors.New("this machine has no policy of the team that says who decides")
+	people, err := b.people()
+	if err != nil {
+		return d, err
 	}
 	view, err := r.ViewDigest(ctx)
 	if err != nil {
 		return d, err
 	}
-	tally := r.Count(r.Routing.Need, a.Votes, people, view, b.Clock().Sub(r.Created))
+	tally := r.Count(r.Routing.Need, approval.Live(a.Votes, b.Clock()), people, view, b.Clock().Sub(r.Created))
 	if tally.State != a.State {
-		return d, fmt.Errorf("the votes say %s, not %s%s", tally.State, a.State, voided(tally.Void))
+		return d, fmt.Errorf("the server says %s, and the votes say %s", a.State, tally)
 	}
-	if a.State == policy.StateDenied {
-		d.Answer = approval.AnswerDeny
-	} else {
-		if a.Decision == nil {
-			return d, errors.New("it does not say what was agreed to")
-		}
-		d = *a.Decision
-		if d.Request != r.ID || d.Proof != nil || len(d.Votes) > 0 {
-			return d, errors.New("what was agreed to is not about this request")
-		}
-		d.Call, d.At = "", time.Time{}
-		d.By = policy.Who{Via: policy.ViaTeam}
+	if a.Decision == nil {
+		return r.Voted(tally, nil, "")
 	}
-	d.Votes, d.By.User, d.Note = tally.Votes, names(tally.Counted), notes(tally.Votes)
-	return d, nil
-}
-
-func voided(why []string) string {
-	if len(why) == 0 {
-		return ""
-	}
-	return ": " + strings.Join(why, "; ")
-}
-
-func names(people []approval.Person) string {
-	out := make([]string, len(people))
-	for i, p := range people {
-		out[i] = p.Name
-	}
-	return strings.Join(out, ", ")
-}
-
-// notes are what the voters wrote.
-func notes(votes []approval.Vote) string {
-	var out []string
-	for _, v := range votes {
-		if v.Note != "" {
-			out = append(out, v.Note)
-		}
-	}
-	return strings.Join(out, "\n")
+	return r.Voted(tally, a.Decision.Arguments, a.Decision.Result)
 }

@@ -3,6 +3,7 @@ package bridge
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/audit"
-	"github.com/assent-dev/assent/internal/team/machine"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/team/link"
+	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -26,24 +29,13 @@ type Store interface {
 	Seal(ctx context.Context) (audit.Seal, error)
 }
 
-// A Team is what the machine holds of its team: the signed bundle.
-type Team interface {
-	// Serial is that of the bundle which is held; 0 for none.
-	Serial() int64
-	// Take verifies a signed bundle and keeps it. One that is older than any that was ever held is refused.
-	Take(signed []byte) error
-	// Confirm notes that the bundle which is held is still the newest.
-	Confirm() error
-	// People are those of the bundle; nil if none is held.
-	People() approval.Directory
-}
-
 // Options are what a bridge works with.
 type Options struct {
 	State   string
-	Machine *machine.Machine
+	Machine *member.Machine
 	Store   Store
-	Team    Team
+	// Team reads which key signs the bundle from the administrator's file; nil if the file names none.
+	Team func() (*config.Team, error)
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 	// Log takes a line about something that changed; nil drops it.
@@ -59,8 +51,9 @@ type Bridge struct {
 
 	mu        sync.Mutex
 	questions questions
-	serial    int64 // of the server's newest bundle
-	status    machine.Status
+	serial    int64 // of the server's newest bundle, as it said last
+	status    link.Status
+	team      held
 }
 
 // New returns a bridge. [Bridge.Run] runs it.
@@ -78,13 +71,13 @@ func New(o Options) (*Bridge, error) {
 	c.clock = o.Clock
 	signal := func() chan struct{} { return make(chan struct{}, 1) }
 	return &Bridge{Options: o, client: c, wakeQuestions: signal(), wakeLog: signal(), wakeBundle: signal(), changed: signal(),
-		questions: loadQuestions(o.State), status: machine.Status{Process: os.Getpid()}}, nil
+		questions: loadQuestions(o.State), status: link.Status{Process: os.Getpid()}}, nil
 }
 
 // Run runs until ctx ends, or until this machine is no member any more. If another bridge of this user runs, the
-// error is [machine.ErrRuns].
+// error is [link.ErrRuns].
 func (b *Bridge) Run(ctx context.Context) error {
-	lock, err := machine.Lock(b.State)
+	lock, err := link.Lock(b.State)
 	if err != nil {
 		return err
 	}
@@ -108,8 +101,8 @@ func (b *Bridge) Run(ctx context.Context) error {
 // whileMember returns when ctx ends, or when this machine has left.
 func (b *Bridge) whileMember(ctx context.Context) {
 	for pause(ctx, 2*time.Second) {
-		now, err := machine.Load(b.State)
-		if errors.Is(err, machine.ErrNotJoined) || err == nil && now.Gate != b.Machine.Gate {
+		now, err := member.LoadMachine(b.State)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && now.Gate != b.Machine.Gate {
 			b.Log("this machine has left the team")
 			return
 		}
@@ -186,7 +179,7 @@ func (b *Bridge) reached(ctx context.Context, err error) error {
 		return err
 	}
 	back, gone := false, false
-	b.say(func(s *machine.Status) {
+	b.say(func(s *link.Status) {
 		if err == nil {
 			back = !s.Away.IsZero()
 			s.Away, s.Why = time.Time{}, ""
@@ -209,7 +202,7 @@ func (b *Bridge) reached(ctx context.Context, err error) error {
 }
 
 // say changes what is said to people.
-func (b *Bridge) say(change func(*machine.Status)) {
+func (b *Bridge) say(change func(*link.Status)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(&b.status)
@@ -226,7 +219,7 @@ func (b *Bridge) publish(ctx context.Context) {
 		now.Refused = maps.Clone(now.Refused)
 		b.mu.Unlock()
 		var err error
-		if machine.Joined(b.State) {
+		if link.Joined(b.State) {
 			err = now.Save(b.State)
 		}
 		if err != nil && logged != err.Error() {

@@ -17,7 +17,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/assent-dev/assent/internal/team/machine"
+	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/present"
 )
@@ -25,7 +26,7 @@ import (
 // How much a server may say at once, and how long it may take.
 const (
 	maxAnswer  = 8 << 20
-	maxBundle  = 16 << 20
+	maxBundle  = bundle.MaxBytes
 	maxProblem = 64 << 10
 	patience   = 30 * time.Second
 	heldWait   = wire.LongestWait + 15*time.Second
@@ -71,12 +72,12 @@ func NewClient(server, ca string) (*Client, error) {
 }
 
 // ForMachine returns the client of a machine that has joined.
-func ForMachine(m *machine.Machine) (*Client, error) {
+func ForMachine(m *member.Machine) (*Client, error) {
 	c, err := NewClient(m.Server, m.CA)
 	if err != nil {
 		return nil, err
 	}
-	c.gate, c.key = m.Gate, m.Key
+	c.gate, c.key = m.Gate, m.Private
 	return c, nil
 }
 
@@ -149,8 +150,9 @@ func (c *Client) ended(ctx context.Context, in []wire.Ended) error {
 	return c.json(ctx, http.MethodPost, "/gate/v1/ended", in, nil, patience)
 }
 
-func (c *Client) wait(ctx context.Context, after int64) (out wire.News, err error) {
-	return out, c.json(ctx, http.MethodGet, fmt.Sprintf("/gate/v1/wait?after=%d", after), nil, &out, heldWait)
+// wait waits for news after a cursor, or for another serial than the one that was heard of last.
+func (c *Client) wait(ctx context.Context, after, serial int64) (out wire.News, err error) {
+	return out, c.json(ctx, http.MethodGet, fmt.Sprintf("/gate/v1/wait?after=%d&serial=%d", after, serial), nil, &out, heldWait)
 }
 
 func (c *Client) audit(ctx context.Context, in wire.Records) (out wire.Kept, err error) {

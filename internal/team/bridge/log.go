@@ -9,7 +9,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/assent-dev/assent/internal/team/machine"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/store"
 )
@@ -31,7 +31,7 @@ var errForked = errors.New("the server has other records of this machine under t
 func (b *Bridge) ship(ctx context.Context) (time.Duration, error) {
 	next, err := b.shipNext(ctx)
 	if ctx.Err() == nil {
-		b.say(func(s *machine.Status) {
+		b.say(func(s *link.Status) {
 			s.Log = ""
 			if err != nil {
 				s.Log = err.Error()
@@ -45,9 +45,9 @@ func (b *Bridge) ship(ctx context.Context) (time.Duration, error) {
 }
 
 func (b *Bridge) shipNext(ctx context.Context) (time.Duration, error) {
-	sent, err := machine.Shipped(b.State)
+	sent, err := link.Shipped(b.State)
 	if errors.Is(err, fs.ErrNotExist) {
-		sent, err = 0, nil // the server says how much it has
+		sent, err = b.Machine.After, nil // the server says how much it has
 	}
 	if err != nil {
 		return 0, err
@@ -98,10 +98,13 @@ func (b *Bridge) acknowledged(ctx context.Context, kept wire.Kept, sent int64) e
 	if kept.Stream != b.Machine.Gate || kept.Seq < 0 {
 		return fmt.Errorf("the server acknowledges record %d of %q, which is not this machine's log", kept.Seq, kept.Stream)
 	}
+	if kept.Seq < b.Machine.After { // what was before the machine joined is not the team's
+		kept.Seq = b.Machine.After
+	}
 	if kept.Seq == sent {
 		return errors.New("the server does not take the records, and does not say why")
 	}
-	if kept.Seq > 0 {
+	if kept.Seq > b.Machine.After {
 		rows, err := b.Store.ChainRows(ctx, kept.Seq-1, 1, 0)
 		if err != nil {
 			return err
@@ -110,5 +113,5 @@ func (b *Bridge) acknowledged(ctx context.Context, kept wire.Kept, sent int64) e
 			return errForked
 		}
 	}
-	return machine.SaveShipped(b.State, kept.Seq)
+	return link.SaveShipped(b.State, kept.Seq)
 }

@@ -7,11 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/team/machine"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/policy"
 )
@@ -19,7 +20,7 @@ import (
 // How much is sent in one call.
 const (
 	maxQuestions     = 64
-	maxQuestionBytes = 4 << 20
+	maxQuestionBytes = 3 << 20
 )
 
 // refusedFor is after which time a question is sent again that the server did not take: the directory or the bundle
@@ -32,6 +33,7 @@ const settledAfter = 5 * time.Second
 
 // questions are what the bridge knows of the questions that the server has. The lock of the bridge is for it.
 type questions struct {
+	round int // counts the looks at the store
 	// sent are those that the server may have: it must be told when they end. They are kept in a file, before they
 	// are sent.
 	sent map[string]bool
@@ -50,25 +52,17 @@ type questions struct {
 type givenAnswer struct {
 	digest policy.Digest
 	at     time.Time
+	// round is the look at the store that was the last before the answer was there; 0 until it is. Only a later look
+	// that finds the request open says that the answer had no effect.
+	round int
 }
 
-// sentName and cursorName are files of the folder; see [machine.Folder].
-const (
-	sentName   = "sent"
-	cursorName = "cursor"
-)
-
-// loadQuestions reads what an earlier bridge sent. If the file is lost, all that is open is sent again, and the
-// server ends by itself what expires.
 func loadQuestions(state string) questions {
 	q := questions{sent: map[string]bool{}, taken: map[string]bool{}, refused: map[string]time.Time{},
 		given: map[string]givenAnswer{}, void: map[string][]policy.Digest{}, rejected: map[string]string{},
 		told: map[string]string{}}
-	var ids []string
-	if data, err := machine.ReadFile(state, sentName); err == nil && json.Unmarshal(data, &ids) == nil {
-		for _, id := range ids {
-			q.sent[id] = true
-		}
+	for _, id := range link.Sent(state) {
+		q.sent[id] = true
 	}
 	return q
 }
@@ -78,11 +72,7 @@ func (b *Bridge) saveSent() error {
 	b.mu.Lock()
 	ids := slices.Sorted(maps.Keys(b.questions.sent))
 	b.mu.Unlock()
-	data, err := json.Marshal(ids)
-	if err != nil {
-		return err
-	}
-	return machine.WriteFile(b.State, sentName, data)
+	return link.SaveSent(b.State, ids)
 }
 
 // forward sends the server what is open, and tells it what has ended. It returns when to look again.
@@ -112,6 +102,9 @@ func (b *Bridge) forward(ctx context.Context) (time.Duration, error) {
 
 // open returns the open requests that are for the team, by id.
 func (b *Bridge) open(ctx context.Context) (map[string]approval.Posted, error) {
+	b.mu.Lock()
+	b.questions.round++
+	b.mu.Unlock()
 	all, err := b.Store.Open(ctx, "")
 	if err != nil {
 		return nil, err
@@ -159,15 +152,23 @@ func over(err error) bool {
 
 // send sends the questions that the server does not have yet.
 func (b *Bridge) send(ctx context.Context, open map[string]approval.Posted) error {
-	for {
-		batch, err := b.nextBatch(open)
+	for most := maxQuestions; ; {
+		batch, err := b.nextBatch(open, most)
 		if err != nil || len(batch) == 0 {
 			return err
 		}
 		if err := b.saveSent(); err != nil {
-			return fmt.Errorf("%s: %w", machine.Folder(b.State), err)
+			return fmt.Errorf("noting what is sent: %w", err)
 		}
 		taken, err := b.client.requests(ctx, batch)
+		// One question that the server cannot take keeps no other from it.
+		if refusedWith(err, http.StatusBadRequest, http.StatusRequestEntityTooLarge) {
+			if most > 1 {
+				most = 1
+				continue
+			}
+			taken, err = wire.Taken{Refused: map[string]string{"": err.Error()}}, nil
+		}
 		if b.reached(ctx, err) != nil {
 			return err
 		}
@@ -176,7 +177,7 @@ func (b *Bridge) send(ctx context.Context, open map[string]approval.Posted) erro
 }
 
 // nextBatch signs some of the questions that the server does not have, the oldest first.
-func (b *Bridge) nextBatch(open map[string]approval.Posted) ([]wire.Signed, error) {
+func (b *Bridge) nextBatch(open map[string]approval.Posted, most int) ([]wire.Signed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var fresh []*approval.Request
@@ -193,10 +194,10 @@ func (b *Bridge) nextBatch(open map[string]approval.Posted) ([]wire.Signed, erro
 		if err != nil {
 			return nil, err
 		}
-		if size += len(data); len(out) > 0 && (size > maxQuestionBytes || len(out) == maxQuestions) {
+		if size += len(data); len(out) > 0 && (size > maxQuestionBytes || len(out) == most) {
 			break
 		}
-		out = append(out, wire.Signed{Request: data, Signature: wire.SignRequest(b.Machine.Key, data)})
+		out = append(out, wire.Signed{Request: data, Signature: wire.SignRequest(b.Machine.Private, data)})
 		b.questions.sent[r.ID] = true
 	}
 	return out, nil
@@ -204,7 +205,7 @@ func (b *Bridge) nextBatch(open map[string]approval.Posted) ([]wire.Signed, erro
 
 // took notes what the server said about a batch. What it does not mention it has not taken.
 func (b *Bridge) took(taken wire.Taken, batch []wire.Signed) {
-	b.say(func(s *machine.Status) {
+	b.say(func(s *link.Status) {
 		for _, signed := range batch {
 			var r struct{ ID string }
 			if json.Unmarshal(signed.Request, &r) != nil {
@@ -216,10 +217,7 @@ func (b *Bridge) took(taken wire.Taken, batch []wire.Signed) {
 				b.questions.taken[r.ID] = true
 				continue
 			}
-			why := taken.Refused[r.ID]
-			if why == "" {
-				why = "the server did not take it and did not say why"
-			}
+			why := cmp.Or(taken.Refused[r.ID], taken.Refused[""], "the server did not take it and did not say why")
 			if s.Refused == nil {
 				s.Refused = map[string]string{}
 			}
@@ -246,7 +244,7 @@ func (b *Bridge) tellVoid(ctx context.Context, open map[string]approval.Posted) 
 	b.mu.Lock()
 	for id, p := range open {
 		given, ok := b.questions.given[id]
-		if ok { // it is open again
+		if ok && given.round > 0 && given.round < b.questions.round { // it is open again
 			b.questions.void[id] = append(b.questions.void[id], given.digest)
 			delete(b.questions.given, id)
 			delete(b.questions.told, id)
@@ -258,23 +256,18 @@ func (b *Bridge) tellVoid(ctx context.Context, open map[string]approval.Posted) 
 		}
 	}
 	b.mu.Unlock()
-	return b.tell(ctx, out)
-}
-
-// tell reports requests to the server; what it was told about pending ones is not told again.
-func (b *Bridge) tell(ctx context.Context, list []wire.Ended) error {
-	if len(list) == 0 {
+	if len(out) == 0 {
 		return nil
 	}
-	if err := b.client.ended(ctx, list); err != nil {
+	err := b.client.ended(ctx, out)
+	var refused *RefusedError
+	if err != nil && !errors.As(err, &refused) { // a server that does not want to know is told once
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, e := range list {
-		if e.State == policy.StatePending {
-			b.questions.told[e.Request] = e.Why
-		}
+	for _, e := range out {
+		b.questions.told[e.Request] = e.Why
 	}
 	return nil
 }
@@ -310,10 +303,13 @@ func (b *Bridge) tellEnded(ctx context.Context, open map[string]approval.Posted)
 		}
 		out = append(out, e)
 	}
-	if err := b.tell(ctx, out); err != nil || len(out) == 0 {
+	if len(out) == 0 {
+		return next, nil
+	}
+	if err := b.client.ended(ctx, out); err != nil {
 		return next, err
 	}
-	b.say(func(s *machine.Status) {
+	b.say(func(s *link.Status) {
 		q := &b.questions
 		for _, e := range out {
 			delete(q.sent, e.Request)

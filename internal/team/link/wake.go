@@ -1,4 +1,4 @@
-package machine
+package link
 
 import (
 	"errors"
@@ -16,10 +16,10 @@ var ErrRuns = errors.New("a bridge runs already")
 
 // Lock has the folder for one bridge, for as long as the file is open.
 func Lock(state string) (*os.File, error) {
-	if err := os.MkdirAll(Folder(state), 0o700); err != nil {
+	if err := os.MkdirAll(folder(state), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(Folder(state), lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(filepath.Join(folder(state), lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Lock(state string) (*os.File, error) {
 
 // Runs reports whether a bridge runs.
 func Runs(state string) bool {
-	f, err := os.Open(filepath.Join(Folder(state), lockName))
+	f, err := os.Open(filepath.Join(folder(state), lockName))
 	if err != nil {
 		return false
 	}
@@ -56,7 +56,7 @@ func Wake(state, program string) error {
 	if !Joined(state) || Runs(state) {
 		return nil
 	}
-	log, err := os.OpenFile(filepath.Join(Folder(state), logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|os.O_TRUNC, 0o600)
+	log, err := os.OpenFile(filepath.Join(folder(state), logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}

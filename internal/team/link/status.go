@@ -1,11 +1,6 @@
-package machine
+package link
 
-import (
-	"encoding/json"
-	"errors"
-	"io/fs"
-	"time"
-)
+import "time"
 
 // A Status is what the bridge says of itself and of the server, for people.
 type Status struct {
@@ -26,22 +21,10 @@ type Status struct {
 }
 
 // ReadStatus returns what a bridge said last; a zero one if none has.
-func ReadStatus(state string) (s Status, err error) {
-	data, err := ReadFile(state, statusName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return s, nil
-	}
-	if err != nil {
-		return s, err
-	}
-	return s, json.Unmarshal(data, &s)
+func ReadStatus(state string) (s Status) {
+	load(state, statusName, &s)
+	return s
 }
 
 // Save keeps it for others.
-func (s Status) Save(state string) error {
-	data, err := json.Marshal(s)
-	if err != nil {
-		return err
-	}
-	return WriteFile(state, statusName, data)
-}
+func (s Status) Save(state string) error { return save(state, statusName, s, false) }
