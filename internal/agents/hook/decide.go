@@ -111,6 +111,8 @@ func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e 
 	}
 	request := b.Pending()[0]
 	switch {
+	case request.TeamDecides(): // which no prompt and no mode of this machine can
+		return a.askInbox(ctx, d, b, call)
 	case a.Observe:
 		return b, b.HandOver(ctx, request)
 	case open && who != "deny":
