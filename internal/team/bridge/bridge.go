@@ -36,8 +36,8 @@ type Options struct {
 	Store   Store
 	// Team reads which key signs the bundle from the administrator's file; nil if the file names none.
 	Team func() (*config.Team, error)
-	// Clock tells the time; nil means that of the system.
-	Clock func() time.Time
+	// Clock tells the time, and CallClock the time that calls are signed with; nil means that of the system.
+	Clock, CallClock func() time.Time
 	// Log takes a line about something that changed; nil drops it.
 	Log func(line string)
 }
@@ -68,7 +68,9 @@ func New(o Options) (*Bridge, error) {
 	if o.Log == nil {
 		o.Log = func(string) {}
 	}
-	c.clock = o.Clock
+	if o.CallClock != nil {
+		c.clock = o.CallClock
+	}
 	signal := func() chan struct{} { return make(chan struct{}, 1) }
 	return &Bridge{Options: o, client: c, wakeQuestions: signal(), wakeLog: signal(), wakeBundle: signal(), changed: signal(),
 		questions: loadQuestions(o.State), status: link.Status{Process: os.Getpid()}}, nil
