@@ -190,7 +190,7 @@ func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approva
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
-		Proofs: proof.Verifier(proof.NewBook(d.store).Key),
+		Proofs: proof.Verifier(proof.NewBook(d.store).Key), Team: d.setup.Team(),
 		Origin: d.origin,
 	})
 }

@@ -177,6 +177,12 @@ func (m *Member) Reserved() (*policy.Reserved, error) {
 	return all, err
 }
 
+// Decided reports whether somebody is named who decides about the act, whether the policy is fresh or not.
+func (m *Member) Decided(call *policy.Call, act policy.Act) bool {
+	h, _ := m.now()
+	return h.bundle != nil && len(h.reserved.By(call, []policy.Act{act}, m.clock())) > 0
+}
+
 // Need implements [approval.Team].
 func (m *Member) Need(r *approval.Request) (approval.Need, error) {
 	h, why := m.now()
