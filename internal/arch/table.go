@@ -339,6 +339,8 @@ var (
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
 		"github.com/chromedp",
+		"github.com/descope/virtualwebauthn",
+		"github.com/go-webauthn/webauthn",
 		"mvdan.cc/sh/v3",
 	}
 )
