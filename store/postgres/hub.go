@@ -21,6 +21,9 @@ const (
 	maxNamed  = 200                    // requests in one notification, of which PostgreSQL takes 8000 bytes
 )
 
+// listenStatement is what the connection that listens begins with.
+var listenStatement = "LISTEN " + channel
+
 // A topic is something that may change.
 type topic int
 
@@ -272,7 +275,7 @@ func (h *hub) hearOnce() error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(h.ctx)) }()
-	if _, err := conn.Exec(h.ctx, "LISTEN "+channel); err != nil {
+	if _, err := conn.Exec(h.ctx, listenStatement); err != nil {
 		return err
 	}
 	wake(h.look) // at what was missed, and whether we hear
