@@ -170,7 +170,14 @@ func (h *hub) requestsChanged(version int64, ids ...string) {
 
 func (h *hub) memoryChanged(version int64) { h.changed(topicMemory, version) }
 
-func (h *hub) eventsChanged(seq int64) { h.changed(topicEvents, seq) }
+// eventsChanged tells those who follow the log here. Those elsewhere find it when they look: a notification for every record
+// would cost as much as the record.
+func (h *hub) eventsChanged(seq int64) {
+	h.mu.Lock()
+	h.told[topicEvents] = max(h.told[topicEvents], seq)
+	h.mu.Unlock()
+	h.tell(topicEvents, nil)
+}
 
 // changed tells those who listen here at once, and the other processes soon.
 func (h *hub) changed(t topic, version int64, ids ...string) {
