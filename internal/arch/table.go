@@ -225,7 +225,7 @@ var table = map[string]line{
 		tests:   to("internal/setup internal/setup/open"),
 		outside: []string{"github.com/rogpeppe/go-internal"},
 	},
-	"internal/proof":    {inside: to("approval"), tests: to("policy")},
+	"internal/proof":    {inside: to("approval internal/canonical policy")},
 	"internal/realpath": {},
 	"internal/redact":   {inside: to("internal/canonical"), pure: true},
 	"internal/reexec":   {},
@@ -269,6 +269,12 @@ var table = map[string]line{
 			"sandbox/detect store store/sessions terminal tool/shell/runner"),
 		outside: []string{system},
 	},
+	"internal/team/db": {
+		inside:  to("approval audit internal/team/log internal/team/wire policy store/postgres"),
+		tests:   to("internal/canonical present"),
+		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
+	},
+	"internal/team/log":  {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
 	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
