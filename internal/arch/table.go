@@ -262,6 +262,10 @@ var table = map[string]line{
 			"sandbox/detect store store/sessions terminal tool/shell/runner"),
 		outside: []string{system},
 	},
+	"internal/team/server": {
+		inside:  to("approval audit internal/config internal/team/db internal/team/wire internal/webhook policy"),
+		outside: []string{yamlModule, "golang.org/x/mod"},
+	},
 	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
