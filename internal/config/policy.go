@@ -43,6 +43,8 @@ type Policy struct {
 	// UndoOff says that nothing is kept for undo; UndoSource is the line that says whether.
 	UndoOff    bool
 	UndoSource string
+	// Team is the team that the machine belongs to. It counts in the administrator's file alone.
+	Team Team
 	// Rules are those that are kept with the file, its exceptions among them.
 	Rules *policy.RuleSet
 	// Expect are calls and what must happen to them.
@@ -60,7 +62,9 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := r.policy(r.object(root, "the file", policyShape))
+	o := r.object(root, "the file", policyShape)
+	p := r.policy(o)
+	p.Team = r.team(o)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -118,7 +122,10 @@ func RootNames(list []roots.Root) []string {
 
 // ParseRule reads the text form of a rule as somebody writes it on this machine: in paths ~ and
 // $HOME are this user's home folder, and symbolic links are followed.
-func ParseRule(text string) (policy.Rule, error) {
+func ParseRule(text string) (policy.Rule, error) { return Ground().Parse(text) }
+
+// Ground is what of this machine and user rules depend on.
+func Ground() policy.Ground {
 	home, _ := homeFolder() // without one, rules that name it are refused
 	resolve := func(path string) string {
 		if real, err := realpath.Resolve(path); err == nil {
@@ -126,7 +133,7 @@ func ParseRule(text string) (policy.Rule, error) {
 		}
 		return path
 	}
-	return policy.Ground{Home: home, Resolve: resolve}.Parse(text)
+	return policy.Ground{Home: home, Resolve: resolve}
 }
 
 // rules reads the rules and exceptions of the file.
