@@ -148,7 +148,7 @@ func (s *Server) wait(w http.ResponseWriter, r *http.Request, gate *db.Gate, _ [
 			return err
 		}
 	}
-	wake, ok := s.waiting.enter(gate.ID, s.cfg.Limits.Waiting)
+	wake, ok := s.waiting.enter(gate.ID, has, s.cfg.Limits.Waiting)
 	if !ok {
 		return busy("as many machines wait here as can")
 	}
@@ -158,7 +158,7 @@ func (s *Server) wait(w http.ResponseWriter, r *http.Request, gate *db.Gate, _ [
 	for last := false; ; {
 		news := wire.News{Cursor: after, Serial: s.bundle.serial()}
 		if news.Serial == has { // else the machine comes again for the answers: thousands are told of a bundle at once
-			if news, err = s.db.News(r.Context(), gate.ID, after); err != nil {
+			if news, err = s.db.NewsFor(r.Context(), gate.ID, after); err != nil {
 				return err
 			}
 			news.Serial = s.bundle.serial()
