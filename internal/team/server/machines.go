@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"io"
@@ -104,6 +105,10 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 	var j wire.Join
 	if err := read(body, &j); err != nil {
 		s.fail(w, r, err)
+		return
+	}
+	if len(j.Public) != ed25519.PublicKeySize {
+		s.fail(w, r, refuse(http.StatusBadRequest, "the machine's key must be an Ed25519 key"))
 		return
 	}
 	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName || !utf8.ValidString(j.Host+j.User) {

@@ -242,6 +242,7 @@ func (s *Server) handler(people func(Base) (http.Handler, error)) (http.Handler,
 		Problem(w, http.StatusNotFound, "nothing is at this address, or not with this method")
 	})
 	all.Handle("/gate/", nothing)
+	all.Handle("/gate", nothing) // else it would be sent to /gate/
 	if people == nil {
 		all.Handle("/", nothing)
 		return s.guard(all), nil
