@@ -269,7 +269,9 @@ func TestSlowCallers(t *testing.T) {
 		fmt.Fprintf(c, "POST /gate/v1/bundle HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", bundle.MaxBytes)
 		slow = append(slow, c)
 	}
-	eventually(t, "they are read", func() bool { return strings.Contains(r.scrape(), fmt.Sprintf("assent_body_bytes_free %d\n", 200000-5*16384)) })
+	eventually(t, "they are read", func() bool {
+		return strings.Contains(r.scrape(), fmt.Sprintf("assent_body_bytes_free %d\n", 200000-5*16384))
+	})
 	if status := r.do("POST", "/gate/v1/audit", g, records("g", 0, make([]byte, sha256.Size), 50), nil); status != 200 {
 		t.Errorf("others are not let in: %d", status)
 	}

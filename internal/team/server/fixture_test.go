@@ -38,7 +38,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	reexec.Main(map[string]reexec.Role{"serve": serveRole, "wait": waitRole})
+	reexec.Main(map[string]reexec.Role{"serve": serveRole})
 	os.Exit(m.Run())
 }
 
@@ -331,4 +331,30 @@ func (r *replica) scrape() string {
 	data, err := io.ReadAll(answer.Body)
 	r.must(err)
 	return string(data)
+}
+
+// send is do for a replica that may be away.
+func (r *replica) send(method, path string, g gate, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	q, err := http.NewRequest(method, r.url+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	wire.SignCall(q, body, g.id, g.key, time.Now())
+	answer, err := r.http.Do(q)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", answer.Status, data)
+	}
+	if err == nil && out != nil {
+		err = json.Unmarshal(data, out)
+	}
+	return err
 }
