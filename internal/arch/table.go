@@ -63,8 +63,10 @@ var table = map[string]line{
 		inside:  to("approval audit internal/redact policy store/sessions"),
 		outside: []string{"modernc.org/sqlite"},
 	},
+	"store/group": {},
+	"store/kept":  {inside: to("approval audit internal/redact policy"), pure: true},
 	"store/postgres": {
-		inside:  to("approval audit internal/redact policy store/sessions"),
+		inside:  to("approval audit policy store/group store/kept store/sessions"),
 		outside: []string{"github.com/jackc/pgx/v5"},
 	},
 	"store/sessions": {pure: true},
@@ -267,9 +269,17 @@ var table = map[string]line{
 			"sandbox/detect store store/sessions terminal tool/shell/runner"),
 		outside: []string{system},
 	},
+	"internal/team/db": {
+		inside:  to("approval audit internal/team/log internal/team/wire policy store/postgres"),
+		tests:   to("internal/canonical present"),
+		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
+	},
+	"internal/team/log":  {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
 	"internal/team/server": {
-		inside:  to("approval audit internal/config internal/team/db internal/team/wire internal/webhook policy"),
-		outside: []string{yamlModule, "golang.org/x/mod"},
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
+			"policy present"),
+		tests:   to("audit"),
+		outside: []string{yamlModule, "golang.org/x/mod", "golang.org/x/net"},
 	},
 	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
