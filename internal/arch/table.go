@@ -283,7 +283,13 @@ var table = map[string]line{
 		tests:   to("internal/canonical present"),
 		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
 	},
-	"internal/team/log":  {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
+	"internal/team/log": {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
+	"internal/team/server": {
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
+			"policy present"),
+		tests:   to("audit"),
+		outside: []string{yamlModule, "golang.org/x/mod", "golang.org/x/net"},
+	},
 	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
