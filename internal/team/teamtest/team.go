@@ -103,7 +103,7 @@ func (x *Team) Serve(wait time.Duration, change func(http.Handler) http.Handler)
 		x.t.Fatal(err)
 	}
 	stopping := make(chan struct{})
-	handler, err := people.New(people.Config{DB: x.DB, Team: "Acme", URL: address, Trust: x.Trust, Door: door, Wait: max(wait, 0), Stopping: stopping,
+	handler, err := people.New(people.Config{DB: x.DB, Team: "Acme", URL: address, Trust: x.Trust, Door: door, Stopping: stopping,
 		Log: slog.New(slog.NewTextHandler(x.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		x.t.Fatal(err)
