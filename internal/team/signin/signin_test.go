@@ -9,17 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/assent-dev/assent/internal/pgtest"
 	"github.com/assent-dev/assent/internal/team/teamtest"
 )
 
-func newTeam(t *testing.T) (x *teamtest.Team, dsn string) {
+func newTeam(t *testing.T) *teamtest.Team {
 	t.Helper()
-	dsn = pgtest.Start(t).DSN()
-	x = teamtest.New(t, dsn, -1)
-	return x, dsn
+	return teamtest.New(t, pgtest.Start(t).DSN(), -1)
 }
 
 // signed reports whether a browser has a session.
@@ -35,7 +31,7 @@ func signed(t *testing.T, x *teamtest.Team, c *http.Client) bool {
 
 // Who was added comes in, with a cookie that only this host gets; who was not is told what to do.
 func TestSignIn(t *testing.T) {
-	x, dsn := newTeam(t)
+	x := newTeam(t)
 	x.Person("Ann")
 	c := x.Browser()
 	if signed(t, x, c) {
@@ -53,15 +49,8 @@ func TestSignIn(t *testing.T) {
 		t.Fatalf("%v", cookies)
 	}
 	// Whoever reads the database has no session.
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
 	var hash, data []byte
-	if err := conn.QueryRow(t.Context(), `SELECT hash, data FROM team.web_sessions`).Scan(&hash, &data); err != nil {
-		t.Fatal(err)
-	}
+	x.Read(`SELECT hash, data FROM team.web_sessions`, &hash, &data)
 	if bytes.Contains(data, []byte(cookies[0].Value)) || string(hash) == cookies[0].Value {
 		t.Error("the token is in the database")
 	}
@@ -77,7 +66,7 @@ func TestSignIn(t *testing.T) {
 
 // The cookies can be read by no script and go to no other site or host.
 func TestCookies(t *testing.T) {
-	x, _ := newTeam(t)
+	x := newTeam(t)
 	x.Person("Ann")
 	c := x.Browser()
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -138,7 +127,7 @@ func TestAttack_SignIn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, _ := newTeam(t)
+			x := newTeam(t)
 			x.Person("Ann")
 			x.Issuer.Claims(change)
 			c := x.Browser()
@@ -154,7 +143,7 @@ func TestAttack_SignIn(t *testing.T) {
 
 // An answer that another browser got, or that is sent twice, signs nobody in.
 func TestAttack_Callback(t *testing.T) {
-	x, _ := newTeam(t)
+	x := newTeam(t)
 	x.Person("Ann")
 	attacker := x.Browser()
 	attacker.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -201,7 +190,7 @@ func TestAttack_Callback(t *testing.T) {
 
 // Whoever is disabled is out at once, and stays out.
 func TestDisabled(t *testing.T) {
-	x, _ := newTeam(t)
+	x := newTeam(t)
 	ann := x.Person("Ann")
 	c := x.Browser()
 	x.SignIn(c, "Ann")
@@ -218,7 +207,7 @@ func TestDisabled(t *testing.T) {
 
 // A session that somebody planted before the sign-in is not the one that is signed in.
 func TestAttack_Fixation(t *testing.T) {
-	x, _ := newTeam(t)
+	x := newTeam(t)
 	x.Person("Ann")
 	planted := strings.Repeat("a", 43)
 	c := x.Browser()

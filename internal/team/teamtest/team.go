@@ -391,6 +391,19 @@ func mustJSON(v any) []byte {
 	return data
 }
 
+// Read reads a row of the database as whoever can read there does.
+func (x *Team) Read(query string, into ...any) {
+	x.t.Helper()
+	conn, err := pgx.Connect(x.t.Context(), x.dsn)
+	if err == nil {
+		err = conn.QueryRow(x.t.Context(), query).Scan(into...)
+		_ = conn.Close(x.t.Context())
+	}
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
 // write changes the database behind everybody's back.
 func (x *Team) write(statement string, args ...any) {
 	x.t.Helper()
