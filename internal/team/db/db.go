@@ -41,6 +41,9 @@ type DB struct {
 	hub     *hub
 }
 
+// writers is how many transactions of a replica write records at once: logs do not wait for each other.
+const writers = 8
+
 // longestCommit bounds a transaction: what polls for changes looks back further than this.
 const longestCommit = 5 * time.Second
 
@@ -72,7 +75,7 @@ func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
 	}
 	d := &DB{pool: pool, tenant: tenant}
 	d.votes = group[*pendingVote]{commit: d.commitVotes}
-	d.records = group[*pendingRecords]{commit: d.commitRecords}
+	d.records = group[*pendingRecords]{commit: d.commitRecords, atOnce: writers}
 	d.hub = newHub(d)
 	return d, nil
 }

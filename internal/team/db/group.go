@@ -10,10 +10,11 @@ const maxGroup = 512
 type group[T any] struct {
 	commit func([]T) // says to each of them how it went
 	all    bool      // all that wait are taken, however many there are
+	atOnce int       // how many commits may be under way; 0 means one
 
 	mu      sync.Mutex
 	waiting []T
-	busy    bool
+	busy    int
 	free    sync.WaitGroup
 }
 
@@ -22,8 +23,8 @@ func (g *group[T]) add(item T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = append(g.waiting, item)
-	if !g.busy {
-		g.busy = true
+	if g.busy < max(g.atOnce, 1) {
+		g.busy++
 		g.free.Go(g.run)
 	}
 }
@@ -48,7 +49,7 @@ func (g *group[T]) take() []T {
 	}
 	items := g.waiting[:n:n]
 	if g.waiting = g.waiting[n:]; n == 0 {
-		g.busy = false
+		g.busy--
 	}
 	return items
 }
