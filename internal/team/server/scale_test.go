@@ -236,7 +236,9 @@ func TestBundleReachesAll(t *testing.T) {
 	}
 	ready.Wait()
 	close(begin)
-	eventually(t, "all wait", func() bool { return strings.Contains(r.scrape(), fmt.Sprintf("assent_waiting_machines %d\n", machines)) })
+	eventually(t, "all wait", func() bool {
+		return strings.Contains(r.scrape(), fmt.Sprintf("assent_waiting_machines %d\n", machines))
+	})
 	published = time.Now()
 	f.must(publish(r, big))
 	done.Wait()
