@@ -146,7 +146,7 @@ func (r *replica) waitOn(c net.Conn, g gate) {
 func TestMemoryOfWaitingMachines(t *testing.T) {
 	each, all := held(t, newTeam(t), 1000)
 	t.Logf("%d bytes for each waiting machine, %d MB in all", each, all>>20)
-	if each > 45<<10 {
+	if each > 48_000 {
 		t.Errorf("a waiting machine takes %d bytes", each)
 	}
 }
