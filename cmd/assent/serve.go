@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/team/server"
+	teamserver "github.com/assent-dev/assent/internal/team/server"
 )
 
 // serveCmd runs the server of a team.
@@ -21,25 +21,25 @@ func serveCmd() *cobra.Command {
 		Example: "  assent serve --config serve.yaml --check\n  assent serve --config serve.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := server.ReadConfig(path)
+			cfg, err := teamserver.ReadConfig(path)
 			if err != nil {
 				return err
 			}
 			if check {
-				return printChecks(c, server.Check(c.Context(), cfg))
+				return printChecks(c, teamserver.Check(c.Context(), cfg))
 			}
 			log := slog.New(slog.NewJSONHandler(c.ErrOrStderr(), nil))
-			return server.Run(c.Context(), server.Options{Config: cfg, Log: log})
+			return teamserver.Run(c.Context(), teamserver.Options{Config: cfg, Log: log})
 		},
 	}
-	c.Flags().StringVar(&path, "config", server.DefaultConfig, "`FILE` that says what the server works with")
+	c.Flags().StringVar(&path, "config", teamserver.DefaultConfig, "`FILE` that says what the server works with")
 	c.Flags().BoolVar(&check, "check", false, "check file, certificate, keys, database and sign-in service, and end")
 	c.AddCommand(serveKeyCmd())
 	return c
 }
 
 // printChecks prints a line for each thing that was looked at, and fails if one is wrong.
-func printChecks(c *cobra.Command, checks []server.Checked) error {
+func printChecks(c *cobra.Command, checks []teamserver.Checked) error {
 	wrong := 0
 	for _, k := range checks {
 		mark := "ok     "
@@ -65,7 +65,7 @@ func serveKeyCmd() *cobra.Command {
 		Example: "  assent serve key /etc/assent/log.key --tenant acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			public, err := server.MakeLogKey(args[0], tenant)
+			public, err := teamserver.MakeLogKey(args[0], tenant)
 			if err != nil {
 				return err
 			}

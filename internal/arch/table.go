@@ -287,8 +287,9 @@ var table = map[string]line{
 	"internal/team/server": {
 		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
 			"policy present"),
-		tests:   to("audit"),
-		outside: []string{yamlModule, "golang.org/x/mod", "golang.org/x/net"},
+		tests: to("audit"),
+		outside: []string{yamlModule, "github.com/jackc/pgx/v5", "github.com/standard-webhooks/standard-webhooks",
+			"golang.org/x/mod", "golang.org/x/net"},
 	},
 	"internal/team/bridge": {
 		inside: to("approval audit internal/config internal/team/bundle internal/team/link internal/team/member " +
@@ -300,6 +301,21 @@ var table = map[string]line{
 		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
 		outside: []string{notes},
 	},
+	"internal/team/people": {
+		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin " +
+			"internal/web policy present"),
+		outside: []string{"github.com/danielgtaylor/huma/v2", passkeys},
+	},
+	"internal/team/signin": {
+		inside:  to("approval internal/proof internal/team/db"),
+		outside: []string{"github.com/alexedwards/scs/v2", openID, passkeys, "golang.org/x/oauth2"},
+	},
+	"internal/team/teamtest": {
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/member internal/team/people " +
+			"internal/team/signin internal/team/testissuer internal/team/wire policy present"),
+		outside: []string{"github.com/jackc/pgx/v5", notes},
+	},
+	"internal/team/testissuer": {outside: []string{openID}},
 	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
@@ -323,7 +339,7 @@ var table = map[string]line{
 	"internal/worker":  {inside: to("approval policy tool")},
 
 	// The programs.
-	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
+	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra", notes}},
 	"cmd/assent-hook": {
 		inside: to("internal/agents/hook"),
 		tests:  to("approval internal/agents/staged policy store store/sessions"),
@@ -338,6 +354,8 @@ const (
 	highlighting = "github.com/alecthomas/chroma/v2"
 	system       = "golang.org/x/sys"
 	notes        = "golang.org/x/mod"
+	openID       = "github.com/coreos/go-oidc/v3"
+	passkeys     = "github.com/go-webauthn/webauthn"
 	yamlModule   = "github.com/goccy/go-yaml"
 	schemas      = "github.com/google/jsonschema-go"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
@@ -358,7 +376,8 @@ var examples = line{
 // unless its own line says so.
 var (
 	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/pgtest " +
-		"internal/reexec internal/rounds internal/screen internal/team/bridgetest tool/shell/runner/shim tool/shell/system")
+		"internal/reexec internal/rounds internal/screen internal/team/bridgetest internal/team/teamtest internal/team/testissuer " +
+		"tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",
