@@ -316,7 +316,7 @@ var table = map[string]line{
 		outside: []string{"github.com/jackc/pgx/v5", notes},
 	},
 	"internal/team/testissuer": {outside: []string{openID}},
-	"internal/team/wire": {inside: to("approval policy")},
+	"internal/team/wire":       {inside: to("approval policy")},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
