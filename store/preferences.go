@@ -4,6 +4,8 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // approvalsOff is the name of the preference that turns asking off.
@@ -132,14 +134,14 @@ func (s *Store) SetPreference(ctx context.Context, name, value string) error {
 // would have ended by then is not allowed.
 func (s *Store) ClockBehind(ctx context.Context) (time.Duration, error) {
 	h, err := s.now(ctx)
-	return max(0, fromNano(h.clock).Sub(s.opt.Clock())), err
+	return max(0, kept.FromNano(h.clock).Sub(s.opt.Clock())), err
 }
 
 // ResetClock makes the store believe the clock again, after it was wrong for a
 // while. What has expired meanwhile may hold again.
 func (s *Store) ResetClock(ctx context.Context) error {
 	return s.change(ctx, func(t *txn) error {
-		t.head.clock = nanoseconds(s.opt.Clock())
+		t.head.clock = kept.Nanoseconds(s.opt.Clock())
 		t.head.policy++
 		t.head.grants++
 		t.lasting()

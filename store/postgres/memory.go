@@ -136,19 +136,12 @@ func (s *Store) AddRules(ctx context.Context, rules ...policy.Rule) error {
 
 // RemoveRule forgets a rule. One that is not there is [policy.ErrRuleNotFound].
 func (s *Store) RemoveRule(ctx context.Context, id string) error {
-	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
-		return kept.ChangeRule(all, id, func(all []policy.Rule, i int) []policy.Rule { return slices.Delete(all, i, i+1) })
-	})
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return kept.RemoveRule(all, id) })
 }
 
 // EnableRule turns a rule on or off.
 func (s *Store) EnableRule(ctx context.Context, id string, on bool) error {
-	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
-		return kept.ChangeRule(all, id, func(all []policy.Rule, i int) []policy.Rule {
-			all[i].Enabled = on
-			return all
-		})
-	})
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return kept.EnableRule(all, id, on) })
 }
 
 // changeRules writes the rules that f makes of those that are there. There are few, and they change seldom.
