@@ -8,23 +8,18 @@ import (
 	"github.com/assent-dev/assent/store/kept"
 )
 
-// approvalsOff is the name of the preference that turns asking off.
-const approvalsOff = "approvals.off"
-
-const yes = "yes"
-
 // Approvals implements [approval.Switch]. With an error it is on.
 func (s *Store) Approvals(ctx context.Context) (on bool, err error) {
-	value, err := s.Preference(ctx, approvalsOff)
-	return err != nil || value != yes, err
+	value, err := s.Preference(ctx, kept.ApprovalsOff)
+	return err != nil || value != kept.Yes, err
 }
 
 // SetApprovals turns the master switch on or off.
 func (s *Store) SetApprovals(ctx context.Context, on bool) error {
 	if on {
-		return s.SetPreference(ctx, approvalsOff, "")
+		return s.SetPreference(ctx, kept.ApprovalsOff, "")
 	}
-	return s.SetPreference(ctx, approvalsOff, yes)
+	return s.SetPreference(ctx, kept.ApprovalsOff, kept.Yes)
 }
 
 // A preference is a row of the table of preferences.

@@ -7,6 +7,12 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
+// ApprovalsOff is the name of the preference that turns asking off, if its value is [Yes].
+const (
+	ApprovalsOff = "approvals.off"
+	Yes          = "yes"
+)
+
 // AddRules returns all with rules behind them, each checked against those before it. One without an id gets a new
 // one.
 func AddRules(all, rules []policy.Rule, limit int, newID func() string) ([]policy.Rule, error) {

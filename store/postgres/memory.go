@@ -57,14 +57,14 @@ func (s *Store) Remembered(ctx context.Context, session string) (r approval.Reme
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	off, err := s.preferenceAt(ctx, approvalsOff, at)
+	off, err := s.preferenceAt(ctx, kept.ApprovalsOff, at)
 	if err != nil {
 		return r, err
 	}
 	if r.Rules, err = s.rulesAt(ctx, at); err != nil {
 		return r, err
 	}
-	r.Off = off == yes
+	r.Off = off == kept.Yes
 	r.Grants, err = s.grantsAt(ctx, session, at)
 	return r, err
 }
@@ -326,23 +326,18 @@ func (s *Store) AllGrants(ctx context.Context) (out []policy.Grant, err error) {
 	return out, nil
 }
 
-// approvalsOff is the name of the preference that turns asking off.
-const approvalsOff = "approvals.off"
-
-const yes = "yes"
-
 // Approvals implements [approval.Switch]. With an error it is on.
 func (s *Store) Approvals(ctx context.Context) (on bool, err error) {
-	value, err := s.Preference(ctx, approvalsOff)
-	return err != nil || value != yes, err
+	value, err := s.Preference(ctx, kept.ApprovalsOff)
+	return err != nil || value != kept.Yes, err
 }
 
 // SetApprovals turns the master switch on or off.
 func (s *Store) SetApprovals(ctx context.Context, on bool) error {
 	if on {
-		return s.SetPreference(ctx, approvalsOff, "")
+		return s.SetPreference(ctx, kept.ApprovalsOff, "")
 	}
-	return s.SetPreference(ctx, approvalsOff, yes)
+	return s.SetPreference(ctx, kept.ApprovalsOff, kept.Yes)
 }
 
 // Preference returns what was set, or "".
