@@ -132,7 +132,7 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 			return err
 		}
 	}
-	return s.change(ctx, func(t *txn) error {
+	err := s.change(ctx, func(t *txn) error {
 		for _, r := range rows {
 			_, err := readRequest(t.ctx, t.conn, r.ID)
 			if errors.Is(err, approval.ErrUnknownRequest) {
@@ -144,6 +144,11 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 		}
 		return nil
 	})
+	routed := func(r *approval.Request) bool { return r.Routing != nil }
+	if err == nil && s.opt.Posted != nil && slices.ContainsFunc(requests, routed) {
+		s.opt.Posted()
+	}
+	return err
 }
 
 // postNew writes a new request, unless too many of its session wait.

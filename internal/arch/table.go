@@ -247,12 +247,12 @@ var table = map[string]line{
 			"sandbox/stage tool/files tool/shell/inside"),
 	},
 	"internal/setup": {
-		inside: to("approval internal/config internal/realpath internal/starter internal/trust policy sandbox " +
-			"sandbox/fingerprint tool/roots tool/shell"),
+		inside: to("approval internal/config internal/realpath internal/starter internal/team/link internal/team/member " +
+			"internal/trust policy sandbox sandbox/fingerprint tool/roots tool/shell"),
 	},
 	"internal/setup/open": {
 		inside: to("approval internal/config internal/explain internal/gateway internal/home internal/network " +
-			"internal/proof internal/setup internal/snapshot internal/toolbox policy present sandbox sandbox/bwrap " +
+			"internal/proof internal/setup internal/snapshot internal/team/link internal/toolbox policy present sandbox sandbox/bwrap " +
 			"sandbox/detect sandbox/launch sandbox/stage store store/sessions tool tool/command " +
 			"tool/connector tool/files tool/hosts tool/roots"),
 	},
@@ -266,15 +266,40 @@ var table = map[string]line{
 	"internal/health": {
 		inside: to("approval internal/agents internal/agents/hook internal/agents/install internal/agents/settings " +
 			"internal/check internal/config internal/rulebook internal/setup internal/setup/open policy present sandbox " +
-			"sandbox/detect store store/sessions terminal tool/shell/runner"),
+			"sandbox/detect store store/sessions terminal tool/shell/runner internal/team/link internal/team/member"),
 		outside: []string{system},
+	},
+	"internal/team/bundle": {
+		inside:  to("approval internal/config internal/proof policy"),
+		outside: []string{notes},
+	},
+	"internal/team/member": {
+		inside:  to("approval internal/config internal/team/bundle policy"),
+		tests:   to("internal/proof"),
+		outside: []string{notes},
 	},
 	"internal/team/db": {
 		inside:  to("approval audit internal/team/log internal/team/wire policy store/postgres"),
 		tests:   to("internal/canonical present"),
 		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
 	},
-	"internal/team/log":  {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
+	"internal/team/log": {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
+	"internal/team/server": {
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
+			"policy present"),
+		tests:   to("audit"),
+		outside: []string{yamlModule, "golang.org/x/mod", "golang.org/x/net"},
+	},
+	"internal/team/bridge": {
+		inside: to("approval audit internal/config internal/team/bundle internal/team/link internal/team/member " +
+			"internal/team/wire policy present store"),
+		outside: []string{notes},
+	},
+	"internal/team/link": {},
+	"internal/team/bridgetest": {
+		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
+		outside: []string{notes},
+	},
 	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
@@ -312,6 +337,7 @@ const (
 	globs        = "github.com/bmatcuk/doublestar/v4"
 	highlighting = "github.com/alecthomas/chroma/v2"
 	system       = "golang.org/x/sys"
+	notes        = "golang.org/x/mod"
 	yamlModule   = "github.com/goccy/go-yaml"
 	schemas      = "github.com/google/jsonschema-go"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
@@ -332,13 +358,15 @@ var examples = line{
 // unless its own line says so.
 var (
 	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/pgtest " +
-		"internal/reexec internal/rounds internal/screen tool/shell/runner/shim tool/shell/system")
+		"internal/reexec internal/rounds internal/screen internal/team/bridgetest tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
 		"github.com/chromedp",
+		"github.com/descope/virtualwebauthn",
+		"github.com/go-webauthn/webauthn",
 		"mvdan.cc/sh/v3",
 	}
 )

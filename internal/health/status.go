@@ -48,6 +48,8 @@ type Status struct {
 	// Inbox says that one is open, and Waiting how many requests wait.
 	Inbox   bool `json:"inbox_open"`
 	Waiting int  `json:"waiting"`
+	// Team is how this machine stands to its team; nil if it has none.
+	Team *Team `json:"team,omitempty"`
 	// Approvals says that the master switch is on.
 	Approvals bool  `json:"approvals"`
 	Today     Today `json:"today"`
@@ -106,6 +108,7 @@ func Now(ctx context.Context, state, version string, named *agents.Agent) (*Stat
 		s.failed("the policy", err)
 	} else {
 		s.policy(holds)
+		s.Team = teamOf(holds)
 		if err := s.kept(ctx, holds); err != nil {
 			s.failed("what is saved", err)
 		}
@@ -164,6 +167,9 @@ func (s *Status) kept(ctx context.Context, of *setup.Setup) error {
 		return err
 	}
 	s.Waiting = len(waiting)
+	if s.Team != nil {
+		s.Team.Unsent = unsent(ctx, of.Places.State, kept)
+	}
 	off, err := open.ApprovalsOff(ctx, of.Person, kept)
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
@@ -40,12 +42,14 @@ type Outcome struct {
 
 // A pendingVote is a vote on its way.
 type pendingVote struct {
-	request *knownRequest
-	ballot  Ballot
-	person  string
-	court   Court
-	outcome Outcome
-	done    chan error
+	request  *knownRequest
+	ballot   Ballot
+	decision []byte // as it is kept
+	person   string
+	expires  time.Time // what was signed
+	court    Court
+	outcome  Outcome
+	done     chan error
 }
 
 // Vote adds a person's vote to an open request, or replaces the one they gave, and settles the request if
@@ -55,15 +59,21 @@ type pendingVote struct {
 // When ctx ends first, the vote may still come to count.
 func (d *DB) Vote(ctx context.Context, id string, b Ballot, court Court) (Outcome, error) {
 	fail := func(err error) (Outcome, error) { return Outcome{}, fmt.Errorf("vote on %s: %w", id, err) }
+	kept, err := keep(&b.Decision)
+	if err != nil {
+		return fail(fmt.Errorf("%w: %w", ErrVoid, err))
+	}
 	r, err := d.knownRequest(ctx, id, court)
 	if err != nil {
 		return fail(err)
 	}
-	person, err := r.check(b, court)
+	seen := &seenVoter{Directory: court.People, proof: b.Vote.Proof}
+	court.People = seen
+	expires, err := r.check(b, court)
 	if err != nil {
 		return fail(err)
 	}
-	p := &pendingVote{request: r, ballot: b, person: person, court: court, done: make(chan error, 1)}
+	p := &pendingVote{request: r, ballot: b, decision: kept, person: seen.person.ID, expires: expires, court: court, done: make(chan error, 1)}
 	d.votes.add(p)
 	select {
 	case err := <-p.done:
@@ -97,23 +107,45 @@ func (d *DB) knownRequest(ctx context.Context, id string, court Court) (*knownRe
 	return r, nil
 }
 
-// check returns whose vote it is, or why it does not count.
-func (r *knownRequest) check(b Ballot, court Court) (person string, err error) {
+// A seenVoter checks the signature of one proof once: a directory is pure, and says the same again.
+type seenVoter struct {
+	approval.Directory
+	proof approval.Proof
+
+	done     bool
+	person   approval.Person
+	strength approval.Strength
+	err      error
+}
+
+// Voter implements [approval.Directory].
+func (d *seenVoter) Voter(p approval.Proof) (approval.Person, approval.Strength, error) {
+	if !reflect.DeepEqual(p, d.proof) {
+		return d.Directory.Voter(p)
+	}
+	if !d.done {
+		d.person, d.strength, d.err = d.Directory.Voter(p)
+		d.done = true
+	}
+	return d.person, d.strength, d.err
+}
+
+// check returns until when the vote can be given, or why it does not count.
+func (r *knownRequest) check(b Ballot, court Court) (expires time.Time, err error) {
 	s, err := approval.ParseStatement(b.Vote.Proof.Statement)
 	if err != nil {
-		return "", err
+		return time.Time{}, err
 	}
 	b.Decision.Note = b.Vote.Note
 	want := b.Decision.States(r.view)
 	want.Tenant, want.Serial, want.Expires, want.Nonce = s.Tenant, s.Serial, s.Expires, s.Nonce
 	if !reflect.DeepEqual(s, want) {
-		return "", fmt.Errorf("%w: what was signed is not this answer", ErrVoid)
+		return time.Time{}, fmt.Errorf("%w: what was signed is not this answer", ErrVoid)
 	}
 	if t := r.Count(r.Routing.Need, []approval.Vote{b.Vote}, court.People, r.view, 0); len(t.Void) > 0 {
-		return "", fmt.Errorf("%w: %s", ErrVoid, strings.Join(t.Void, "; "))
+		return time.Time{}, fmt.Errorf("%w: %s", ErrVoid, strings.Join(t.Void, "; "))
 	}
-	who, _, err := court.People.Voter(b.Vote.Proof)
-	return who.ID, err
+	return time.Unix(s.Expires, 0), nil
 }
 
 // commitVotes commits votes together and tells each of them how it went.
@@ -160,7 +192,7 @@ type standing struct {
 	votes   []storedVote
 
 	settled  bool
-	decision *approval.Decision
+	decision []byte
 	asked    []string // nil: as before
 	next     *time.Time
 }
@@ -169,16 +201,19 @@ type standing struct {
 type storedVote struct {
 	request, person string
 	vote            approval.Vote
-	decision        approval.Decision
+	decision        []byte // as it is kept
 }
 
 func (v *storedVote) scan(scan func(...any) error) error {
-	var vote, decision []byte
-	err := scan(&v.request, &v.person, &vote, &decision)
-	if err == nil {
-		err = errors.Join(json.Unmarshal(vote, &v.vote), json.Unmarshal(decision, &v.decision))
+	var vote []byte
+	if err := scan(&v.request, &v.person, &vote, &v.decision); err != nil {
+		return err
 	}
-	return err
+	// A vote that somebody changed counts for nobody, and is in nobody's way.
+	if err := json.Unmarshal(vote, &v.vote); err != nil {
+		v.vote = approval.Vote{}
+	}
+	return nil
 }
 
 func (t *settlement) run(ctx context.Context, f func(pgx.Tx) error) error {
@@ -267,12 +302,10 @@ func (t *settlement) apply(s *standing, p *pendingVote) (Outcome, error) {
 		}
 		return Outcome{}, ErrSettled
 	}
-	// The statement was read before.
-	if signed, err := approval.ParseStatement(p.ballot.Vote.Proof.Statement); err != nil || !s.now.Before(time.Unix(signed.Expires, 0)) {
+	if !s.now.Before(p.expires) {
 		return Outcome{}, fmt.Errorf("%w: what was signed has expired", ErrVoid)
 	}
-	vote := storedVote{p.request.ID, p.person, p.ballot.Vote, p.ballot.Decision}
-	vote.decision.Proof, vote.decision.Votes, vote.decision.Note = nil, nil, ""
+	vote := storedVote{p.request.ID, p.person, p.ballot.Vote, p.decision}
 	if at >= 0 {
 		s.votes = slices.Delete(s.votes, at, at+1)
 		t.votes = slices.DeleteFunc(t.votes, func(o *pendingVote) bool { return o.request.ID == p.request.ID && o.person == p.person })
@@ -307,7 +340,7 @@ func (t *settlement) settle(s *standing, tally approval.Tally) {
 	s.settled, s.state, s.next = true, tally.State, nil
 	if len(tally.Votes) > 0 {
 		i := slices.IndexFunc(s.votes, func(v storedVote) bool { return v.vote.Proof.Statement == tally.Votes[0].Proof.Statement })
-		s.decision = &s.votes[i].decision
+		s.decision = s.votes[i].decision
 	}
 	t.change(s)
 	t.tell(NoticeSettled, s)
@@ -319,52 +352,34 @@ func (t *settlement) write(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	slices.Sort(t.order)
-	var versions, places []int64
-	var states, gates []string
-	var decisions [][]byte
-	var asked []*string
-	var nexts []*time.Time
 	settled := map[string]int64{} // how many of each gate
 	for _, id := range t.order {
-		s := t.rows[id]
-		place := int64(0)
-		gate := s.request.Routing.Gate
-		if s.settled {
-			settled[gate]++
-			place = settled[gate]
+		if s := t.rows[id]; s.settled {
+			settled[s.request.Routing.Gate]++
 		}
-		decision, err := asJSON(s.decision)
-		if err != nil {
-			return err
-		}
-		versions, places, states, gates = append(versions, s.version), append(places, place), append(states, string(s.state)), append(gates, gate)
-		decisions, nexts, asked = append(decisions, decision), append(nexts, s.next), append(asked, textArray(s.asked))
-	}
-	counted := sortedKeys(settled)
-	numbers := make([]int64, len(counted))
-	for i, gate := range counted {
-		numbers[i] = settled[gate]
 	}
 	batch := &pgx.Batch{}
+	for _, gate := range sortedKeys(settled) {
+		batch.Queue(`INSERT INTO team.news AS n (tenant, gate, last) VALUES ($1, $2, $3)
+			ON CONFLICT (tenant, gate) DO UPDATE SET last = n.last + excluded.last, changed = now()`, t.db.tenant, gate, settled[gate])
+	}
 	moved := 0
-	batch.Queue(`WITH held AS (
-			SELECT gate FROM team.news WHERE tenant = $1 AND gate = ANY($2) ORDER BY gate FOR UPDATE),
-		counter AS (
-			UPDATE team.news n SET last = n.last + u.more, changed = now() FROM held, unnest($2::text[], $3::bigint[]) AS u (gate, more)
-			WHERE n.tenant = $1 AND n.gate = held.gate AND u.gate = held.gate RETURNING n.gate, n.last - u.more AS before)
-		UPDATE team.requests r SET state = u.state, version = r.version + 1, changed = now(),
-			news = CASE WHEN u.place > 0 THEN coalesce((SELECT before FROM counter WHERE counter.gate = u.gate), 0) + u.place END,
-			decision = u.decision, asked = coalesce(u.asked::text[], r.asked),
-			escalates_at = CASE WHEN u.place > 0 THEN NULL WHEN u.asked IS NULL THEN r.escalates_at ELSE u.next END
-		FROM unnest($4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bytea[], $10::text[], $11::timestamptz[])
-			AS u (id, version, place, state, gate, decision, asked, next)
-		WHERE r.tenant = $1 AND r.id = u.id AND r.version = u.version AND r.state = 'pending' RETURNING r.id`,
-		t.db.tenant, counted, numbers, t.order, versions, places, states, gates, decisions, asked, nexts).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			moved++
+	for _, id := range t.order {
+		s := t.rows[id]
+		gate, after := s.request.Routing.Gate, int64(0) // how many of the gate come after this one
+		if s.settled {
+			settled[gate]--
+			after = settled[gate]
 		}
-		return rows.Err()
-	})
+		batch.Queue(`UPDATE team.requests SET state = $4, version = version + 1, changed = now(), decision = $5,
+			news = CASE WHEN $6 THEN (SELECT last FROM team.news WHERE tenant = $1 AND gate = $7) - $8::bigint END,
+			asked = coalesce($9, asked), escalates_at = CASE WHEN $6 THEN NULL WHEN $9::text[] IS NULL THEN escalates_at ELSE $10 END
+			WHERE tenant = $1 AND id = $2 AND version = $3 AND state = 'pending'`,
+			t.db.tenant, id, s.version, s.state, s.decision, s.settled, gate, after, s.asked, s.next).Exec(func(tag pgconn.CommandTag) error {
+			moved += int(tag.RowsAffected())
+			return nil
+		})
+	}
 	if err := t.queueVotes(batch); err != nil {
 		return err
 	}
@@ -387,18 +402,12 @@ func (t *settlement) queueVotes(batch *pgx.Batch) error {
 	var requests, people []string
 	var votes, decisions [][]byte
 	for _, p := range t.votes {
-		decision := p.ballot.Decision
-		decision.Proof, decision.Votes, decision.Note = nil, nil, ""
 		vote, err := json.Marshal(p.ballot.Vote)
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(decision)
-		if err != nil {
-			return err
-		}
 		requests, people = append(requests, p.request.ID), append(people, p.person)
-		votes, decisions = append(votes, vote), append(decisions, text)
+		votes, decisions = append(votes, vote), append(decisions, p.decision)
 	}
 	batch.Queue(`INSERT INTO team.votes (tenant, request, person, vote, decision, at)
 		SELECT $1, request, person, vote, decision, clock_timestamp()
@@ -413,23 +422,23 @@ func (t *settlement) tell(kind NoticeKind, s *standing) {
 	t.notices = append(t.notices, Notice{Kind: kind, Subject: s.id, Body: about(s.request.Request, s.state)})
 }
 
-// asJSON writes a decision; nil stays nil.
-func asJSON(d *approval.Decision) ([]byte, error) {
-	if d == nil {
-		return nil, nil
+// keep returns a decision as it is kept, and makes it what will be read: without proof, votes and note,
+// which are the vote's, and with the arguments byte for byte, since their digest was signed. White space
+// between them would be lost on the way to the gate, so it is refused.
+func keep(d *approval.Decision) ([]byte, error) {
+	d.Proof, d.Votes, d.Note = nil, nil, ""
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(d); err != nil {
+		return nil, err
 	}
-	return json.Marshal(d)
-}
-
-// textArray writes texts as PostgreSQL does an array: unnest takes no arrays of arrays.
-func textArray(texts []string) *string {
-	if texts == nil {
-		return nil
+	var read approval.Decision
+	if err := json.Unmarshal(text.Bytes(), &read); err != nil {
+		return nil, err
 	}
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	if !bytes.Equal(read.Arguments, d.Arguments) {
+		return nil, errors.New("changed arguments must be JSON without white space between its parts")
 	}
-	array := "{" + strings.Join(quoted, ",") + "}"
-	return &array
+	return text.Bytes(), nil
 }
