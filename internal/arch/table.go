@@ -60,7 +60,7 @@ var table = map[string]line{
 	},
 	"sandbox/wall": {inside: to("sandbox"), outside: []string{system}},
 	"store": {
-		inside:  to("approval audit internal/redact policy store/sessions"),
+		inside:  to("approval audit policy store/group store/kept store/sessions"),
 		outside: []string{"modernc.org/sqlite"},
 	},
 	"store/group": {},
