@@ -247,12 +247,12 @@ var table = map[string]line{
 			"sandbox/stage tool/files tool/shell/inside"),
 	},
 	"internal/setup": {
-		inside: to("approval internal/config internal/realpath internal/starter internal/team/member internal/trust " +
-			"policy sandbox sandbox/fingerprint tool/roots tool/shell"),
+		inside: to("approval internal/config internal/realpath internal/starter internal/team/link internal/team/member " +
+			"internal/trust policy sandbox sandbox/fingerprint tool/roots tool/shell"),
 	},
 	"internal/setup/open": {
 		inside: to("approval internal/config internal/explain internal/gateway internal/home internal/network " +
-			"internal/proof internal/setup internal/snapshot internal/toolbox policy present sandbox sandbox/bwrap " +
+			"internal/proof internal/setup internal/snapshot internal/team/link internal/toolbox policy present sandbox sandbox/bwrap " +
 			"sandbox/detect sandbox/launch sandbox/stage store store/sessions tool tool/command " +
 			"tool/connector tool/files tool/hosts tool/roots"),
 	},
@@ -266,7 +266,7 @@ var table = map[string]line{
 	"internal/health": {
 		inside: to("approval internal/agents internal/agents/hook internal/agents/install internal/agents/settings " +
 			"internal/check internal/config internal/rulebook internal/setup internal/setup/open policy present sandbox " +
-			"sandbox/detect store store/sessions terminal tool/shell/runner"),
+			"sandbox/detect store store/sessions terminal tool/shell/runner internal/team/link internal/team/member"),
 		outside: []string{system},
 	},
 	"internal/team/bundle": {
@@ -290,6 +290,16 @@ var table = map[string]line{
 		tests: to("audit"),
 		outside: []string{yamlModule, "github.com/jackc/pgx/v5", "github.com/standard-webhooks/standard-webhooks",
 			"golang.org/x/mod", "golang.org/x/net"},
+	},
+	"internal/team/bridge": {
+		inside: to("approval audit internal/config internal/team/bundle internal/team/link internal/team/member " +
+			"internal/team/wire policy present store"),
+		outside: []string{notes},
+	},
+	"internal/team/link": {},
+	"internal/team/bridgetest": {
+		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
+		outside: []string{notes},
 	},
 	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
@@ -349,7 +359,7 @@ var examples = line{
 // unless its own line says so.
 var (
 	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/pgtest " +
-		"internal/reexec internal/rounds internal/screen tool/shell/runner/shim tool/shell/system")
+		"internal/reexec internal/rounds internal/screen internal/team/bridgetest tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

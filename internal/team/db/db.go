@@ -41,14 +41,14 @@ type DB struct {
 	hub     *hub
 }
 
-// writers is how many transactions of a replica write records at once: logs do not wait for each other.
-const writers = 8
-
 // longestCommit bounds a transaction: what polls for changes looks back further than this.
 const longestCommit = 5 * time.Second
 
 // connections is how many a replica holds at most, unless the DSN has pool_max_conns.
 const connections = 16
+
+// lanes is how many commits of one kind are under way at once: while one waits for the disk, another counts.
+const lanes = 4
 
 // Open connects to the database and brings its tables up to date. The tenant is the team whose rows
 // are read and written.
@@ -80,8 +80,8 @@ func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
 		return nil, fmt.Errorf("team database: %w", err)
 	}
 	d := &DB{pool: pool, tenant: tenant}
-	d.votes = group[*pendingVote]{commit: d.commitVotes}
-	d.records = group[*pendingRecords]{commit: d.commitRecords, atOnce: writers}
+	d.votes = group[*pendingVote]{commit: d.commitVotes, lanes: lanes}
+	d.records = group[*pendingRecords]{commit: d.commitRecords, lanes: lanes}
 	d.hub = newHub(d)
 	return d, nil
 }

@@ -5,12 +5,12 @@ import "sync"
 // maxGroup is how many of those who write are committed together at most.
 const maxGroup = 512
 
-// A group commits together what came while the commit before was under way: writers then share one
+// A group commits together what came while commits before were under way: writers then share one
 // flush of the disk. The zero group with a commit is ready.
 type group[T any] struct {
 	commit func([]T) // says to each of them how it went
 	all    bool      // all that wait are taken, however many there are
-	atOnce int       // how many commits may be under way; 0 means one
+	lanes  int       // how many commits are under way at most; 1 if it is 0
 
 	mu      sync.Mutex
 	waiting []T
@@ -23,7 +23,7 @@ func (g *group[T]) add(item T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = append(g.waiting, item)
-	if g.busy < max(g.atOnce, 1) {
+	if g.busy < max(g.lanes, 1) {
 		g.busy++
 		g.free.Go(g.run)
 	}
