@@ -38,7 +38,12 @@ func (d *DB) Deny(ctx context.Context, id, person, note string, court Court) err
 	if err != nil {
 		return fmt.Errorf("deny %s: %w", id, err)
 	}
-	p := &pendingVote{request: r, person: person, ballot: Ballot{approval.Vote{Note: note}, r.Deny("")}}
+	no := r.Deny("")
+	kept, err := keep(&no)
+	if err != nil {
+		return fmt.Errorf("deny %s: %w", id, err)
+	}
+	p := &pendingVote{request: r, person: person, ballot: Ballot{approval.Vote{Note: note}, no}, decision: kept}
 	for {
 		t := &settlement{db: d}
 		err := t.run(ctx, func(tx pgx.Tx) error {
@@ -52,7 +57,7 @@ func (d *DB) Deny(ctx context.Context, id, person, note string, court Court) err
 			if s.state != policy.StatePending {
 				return ErrSettled
 			}
-			s.request, s.settled, s.state, s.decision = r, true, policy.StateDenied, &p.ballot.Decision
+			s.request, s.settled, s.state, s.decision = r, true, policy.StateDenied, kept
 			t.votes = append(t.votes, p)
 			t.change(s)
 			t.tell(NoticeSettled, s)
