@@ -301,22 +301,7 @@ var table = map[string]line{
 		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
 		outside: []string{notes},
 	},
-	"internal/team/people": {
-		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin " +
-			"internal/web policy present"),
-		outside: []string{"github.com/danielgtaylor/huma/v2", passkeys},
-	},
-	"internal/team/signin": {
-		inside:  to("approval internal/proof internal/team/db"),
-		outside: []string{"github.com/alexedwards/scs/v2", openID, passkeys, "golang.org/x/oauth2"},
-	},
-	"internal/team/teamtest": {
-		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/member internal/team/people " +
-			"internal/team/signin internal/team/testissuer internal/team/wire policy present"),
-		outside: []string{"github.com/jackc/pgx/v5", notes},
-	},
-	"internal/team/testissuer": {outside: []string{openID}},
-	"internal/team/wire":       {inside: to("approval policy")},
+	"internal/team/wire": {inside: to("approval policy")},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
