@@ -297,6 +297,24 @@ var table = map[string]line{
 		outside: []string{notes},
 	},
 	"internal/team/link": {},
+	"internal/team/people": {
+		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin internal/web " +
+			"policy present"),
+		tests:   to("internal/team/teamtest"),
+		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-webauthn/webauthn"},
+	},
+	"internal/team/signin": {
+		inside: to("approval internal/proof internal/team/db"),
+		tests:  to("internal/team/teamtest"),
+		outside: []string{"github.com/alexedwards/scs/v2", "github.com/coreos/go-oidc/v3", "github.com/go-webauthn/webauthn",
+			"golang.org/x/oauth2"},
+	},
+	"internal/team/teamtest": {
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/member internal/team/people " +
+			"internal/team/signin internal/team/testissuer internal/team/wire policy present"),
+		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
+	},
+	"internal/team/testissuer": {outside: []string{"github.com/coreos/go-oidc/v3"}},
 	"internal/team/bridgetest": {
 		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
 		outside: []string{notes},
@@ -369,6 +387,7 @@ var (
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
 		"github.com/chromedp",
+		"github.com/descope/virtualwebauthn",
 		"github.com/descope/virtualwebauthn",
 		"github.com/go-webauthn/webauthn",
 		"mvdan.cc/sh/v3",
