@@ -262,7 +262,7 @@ var table = map[string]line{
 			"sandbox/detect store store/sessions terminal tool/shell/runner"),
 		outside: []string{system},
 	},
-	"internal/team/wire": {inside: to("approval policy")},
+	"internal/team/wire": {inside: to("approval policy"), outside: []string{"golang.org/x/mod"}},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
