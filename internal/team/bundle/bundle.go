@@ -1,0 +1,260 @@
+package bundle
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+)
+
+// A Bundle is everything that a team says.
+type Bundle struct {
+	Version int    `json:"version"`
+	Tenant  string `json:"tenant"`
+	// Serial rises by one with each bundle of the team; the first has 1.
+	Serial  int64     `json:"serial"`
+	Issued  time.Time `json:"issued"`
+	Expires time.Time `json:"expires"`
+	// MaxAge is how long a machine goes by the bundle without hearing that it is still the newest.
+	MaxAge Duration `json:"max_age"`
+	// Stale says what then happens to calls that would run unasked.
+	Stale Stale `json:"stale"`
+	// Editors are the ids of those who wrote the policy and the deciders.
+	Editors []string `json:"editors"`
+	// Policy is the text of a policy file. Its lines are those of the file that the editors wrote.
+	Policy   string    `json:"policy"`
+	Deciders []Decider `json:"deciders,omitempty"`
+	People   []Person  `json:"people,omitempty"`
+	Machines []Machine `json:"machines,omitempty"`
+	// Checkpoint is the key that the server signs its checkpoints with, as note writes one.
+	Checkpoint string `json:"checkpoint,omitempty"`
+	Server     string `json:"server,omitempty"`
+}
+
+// A Stale is what happens to calls that would run unasked once a bundle is too old, or where there is none.
+type Stale string
+
+// What there is.
+const (
+	StaleAsk  Stale = "ask"
+	StaleDeny Stale = "deny"
+)
+
+// A Decider says who decides about some acts. Nothing but their answer lets such a call run.
+type Decider struct {
+	// Acts are patterns as in rules, such as "shell(kubectl delete *)".
+	Acts     []string          `json:"acts"`
+	Need     []From            `json:"need"`
+	Not      []string          `json:"not,omitempty"`
+	Proof    approval.Strength `json:"proof"`
+	Escalate []Escalation      `json:"escalate,omitempty"`
+	Expires  Duration          `json:"expires,omitzero"`
+}
+
+// A From is how many of a group must agree.
+type From struct {
+	From  string `json:"from"`
+	Count int    `json:"count"`
+}
+
+// An Escalation lets another group stand in after some time.
+type Escalation struct {
+	After Duration `json:"after"`
+	To    string   `json:"to"`
+}
+
+// A Person is somebody of the team.
+type Person struct {
+	ID          string       `json:"id"`
+	Name        string       `json:"name"`
+	Groups      []string     `json:"groups,omitempty"`
+	Credentials []Credential `json:"credentials,omitempty"`
+}
+
+// A Kind is what a credential is.
+type Kind string
+
+// The kinds of credentials.
+const (
+	Passkey Kind = "passkey"
+	Device  Kind = "device"
+)
+
+// A Credential is a key that a person answers with.
+type Credential struct {
+	ID   string `json:"id"`
+	Kind Kind   `json:"kind"`
+	// Public is the DER of a SubjectPublicKeyInfo.
+	Public []byte `json:"public"`
+	// RP is the name of the server that a passkey was made for.
+	RP string `json:"rp,omitempty"`
+	// Since is when it begins to count.
+	Since time.Time `json:"since"`
+}
+
+// A Machine is one that has joined: it may ask, and never answers.
+type Machine struct {
+	ID     string `json:"id"`
+	Public []byte `json:"public"` // Ed25519
+	Host   string `json:"host"`
+	// Sponsor is the person behind everything that asks on the machine, but for agents that have another.
+	Sponsor string  `json:"sponsor"`
+	Agents  []Agent `json:"agents,omitempty"`
+}
+
+// An Agent is one of a machine, with the person behind it.
+type Agent struct {
+	Name    string `json:"name"`
+	Sponsor string `json:"sponsor"`
+}
+
+// A Duration is written as text, such as 24h.
+type Duration time.Duration
+
+// MarshalText implements [encoding.TextMarshaler].
+func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (d *Duration) UnmarshalText(text []byte) error {
+	v, err := time.ParseDuration(string(text))
+	*d = Duration(v)
+	return err
+}
+
+func (d Duration) String() string {
+	text := time.Duration(d).String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// Validate reports why no machine could go by the bundle.
+func (b *Bundle) Validate() error {
+	switch {
+	case b.Version != Version:
+		return fmt.Errorf("it has version %d; this program knows version %d", b.Version, Version)
+	case b.Tenant == "":
+		return errors.New("it names no tenant")
+	case b.Serial < 1:
+		return fmt.Errorf("serial %d: the first is 1", b.Serial)
+	case b.Issued.IsZero() || !b.Expires.After(b.Issued):
+		return errors.New("it must be issued at some time, and expire later")
+	case b.MaxAge <= 0:
+		return errors.New("max_age must be more than 0")
+	case b.Stale != StaleAsk && b.Stale != StaleDeny:
+		return fmt.Errorf("stale %q: use ask or deny", string(b.Stale))
+	}
+	for i, d := range b.Deciders {
+		if len(d.Acts) == 0 {
+			return fmt.Errorf("decider %d names no acts", i+1)
+		}
+		if err := b.need(i).Validate(); err != nil {
+			return fmt.Errorf("decider %d: %w", i+1, err)
+		}
+	}
+	if err := b.validPeople(); err != nil {
+		return err
+	}
+	return b.validMachines()
+}
+
+// words are taken where a person or a group could stand.
+var words = []string{approval.NotSponsor, approval.NotEditor, approval.FromSponsor}
+
+func (b *Bundle) validPeople() error {
+	ids, credentials := map[string]bool{}, map[string]bool{}
+	for _, p := range b.People {
+		switch {
+		case p.ID == "" || p.Name == "":
+			return fmt.Errorf("person %q (%s) needs an id and a name", p.ID, p.Name)
+		case ids[p.ID]:
+			return fmt.Errorf("two persons have the id %s", p.ID)
+		case slices.Contains(words, p.ID):
+			return fmt.Errorf("person %q: the word has a meaning of its own", p.ID)
+		case slices.Contains(p.Groups, ""), slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(words, g) }):
+			return fmt.Errorf("person %s: a group has no name, or one with a meaning of its own", p.ID)
+		}
+		ids[p.ID] = true
+		for _, c := range p.Credentials {
+			switch {
+			case c.ID == "" || len(c.Public) == 0:
+				return fmt.Errorf("a credential of %s needs an id and a key", p.ID)
+			case credentials[c.ID]:
+				return fmt.Errorf("the credential %s is there twice", c.ID)
+			case c.Kind != Passkey && c.Kind != Device:
+				return fmt.Errorf("credential %s: kind %q: use passkey or device", c.ID, string(c.Kind))
+			case c.Kind == Passkey && c.RP == "":
+				return fmt.Errorf("credential %s: a passkey needs the name of its server (rp)", c.ID)
+			}
+			credentials[c.ID] = true
+			// One key under two names would let one person answer as two.
+			key := base64.StdEncoding.EncodeToString(c.Public)
+			if credentials["key "+key] {
+				return fmt.Errorf("the key of credential %s is there twice", c.ID)
+			}
+			credentials["key "+key] = true
+		}
+	}
+	return nil
+}
+
+func (b *Bundle) validMachines() error {
+	ids := map[string]bool{}
+	for _, m := range b.Machines {
+		switch {
+		case m.ID == "":
+			return errors.New("a machine has no id")
+		case ids[m.ID]:
+			return fmt.Errorf("two machines have the id %s", m.ID)
+		case b.Person(m.Sponsor) == nil:
+			return fmt.Errorf("machine %s: its sponsor %q is not one of the people", m.ID, m.Sponsor)
+		}
+		ids[m.ID] = true
+		names := map[string]bool{}
+		for _, a := range m.Agents {
+			if a.Name == "" || names[a.Name] || b.Person(a.Sponsor) == nil {
+				return fmt.Errorf("machine %s: agent %q has no name, is there twice, or its sponsor %q is not one of the people",
+					m.ID, a.Name, a.Sponsor)
+			}
+			names[a.Name] = true
+		}
+	}
+	return nil
+}
+
+// Person returns the person with an id; nil if there is none.
+func (b *Bundle) Person(id string) *Person {
+	i := slices.IndexFunc(b.People, func(p Person) bool { return p.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &b.People[i]
+}
+
+// Machine returns the machine with an id; nil if there is none.
+func (b *Bundle) Machine(id string) *Machine {
+	i := slices.IndexFunc(b.Machines, func(m Machine) bool { return m.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &b.Machines[i]
+}
+
+// Behind returns the person behind an agent of the machine.
+func (m *Machine) Behind(agent string) string {
+	if i := slices.IndexFunc(m.Agents, func(a Agent) bool { return a.Name == agent }); i >= 0 {
+		return m.Agents[i].Sponsor
+	}
+	return m.Sponsor
+}
+
+// Name is how reasons call the policy.
+func (b *Bundle) Name() string { return fmt.Sprintf("the team's policy %d", b.Serial) }
