@@ -68,9 +68,7 @@ func Compare(before, after *bundle.Bundle) Diff {
 // IsZero reports whether nothing changes but the serial and the dates.
 func (d Diff) IsZero() bool { return d.Policy == "" && len(d.Changes) == 0 }
 
-func policySide(b *bundle.Bundle) present.Side {
-	return present.Side{Name: "policy", Text: b.Policy, Exists: b.Serial > 0}
-}
+func policySide(b *bundle.Bundle) present.Side { return present.Side{Name: "policy", Text: b.Policy} }
 
 func (d *Diff) add(topic Topic, sign, text string) {
 	d.Changes = append(d.Changes, Change{topic, sign, text})
@@ -182,7 +180,7 @@ func groups(b *bundle.Bundle) (out []entry) {
 func credentials(b *bundle.Bundle) (out []entry) {
 	for _, p := range b.People {
 		for _, c := range p.Credentials {
-			text := fmt.Sprintf("%s %s of %s, key %s", c.Kind, c.ID, p.ID, Fingerprint(c.Public))
+			text := fmt.Sprintf("%s %s of %s, key %s, since %s", c.Kind, c.ID, p.ID, Fingerprint(c.Public), c.Since.UTC().Format(time.RFC3339))
 			if c.RP != "" {
 				text += ", for " + c.RP
 			}
@@ -195,7 +193,7 @@ func credentials(b *bundle.Bundle) (out []entry) {
 // Fingerprint is a short name of a public key, for people to compare.
 func Fingerprint(public []byte) string {
 	sum := sha256.Sum256(public)
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(sum[:10])
 }
 
 func machines(b *bundle.Bundle) (out []entry) {
