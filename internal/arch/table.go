@@ -63,6 +63,10 @@ var table = map[string]line{
 		inside:  to("approval audit internal/redact policy store/sessions"),
 		outside: []string{"modernc.org/sqlite"},
 	},
+	"store/postgres": {
+		inside:  to("approval audit internal/redact policy store/sessions"),
+		outside: []string{"github.com/jackc/pgx/v5"},
+	},
 	"store/sessions": {pure: true},
 	"terminal": {
 		inside:  to("approval policy present"),
@@ -212,6 +216,7 @@ var table = map[string]line{
 	},
 	"internal/network": {inside: to("sandbox sandbox/stage tool tool/hosts"), outside: []string{"golang.org/x/net"}},
 	"internal/notify":  {inside: to("approval internal/redact present"), tests: to("policy")},
+	"internal/pgtest":  {outside: []string{"github.com/jackc/pgx/v5"}},
 	"internal/picture": {inside: to("internal/screen"), outside: []string{"github.com/creack/pty"}},
 	"internal/quiet": {
 		inside:  to("internal/explain"),
@@ -261,6 +266,14 @@ var table = map[string]line{
 			"internal/check internal/config internal/rulebook internal/setup internal/setup/open policy present sandbox " +
 			"sandbox/detect store store/sessions terminal tool/shell/runner"),
 		outside: []string{system},
+	},
+	"internal/team/admin": {
+		inside:  to("approval audit internal/config internal/explain internal/rulebook internal/team/bundle internal/team/db internal/team/wire policy present"),
+		outside: []string{"golang.org/x/mod"},
+	},
+	"internal/team/server": {
+		inside:  to("approval audit internal/config internal/team/db internal/team/wire internal/webhook policy"),
+		outside: []string{yamlModule, "golang.org/x/mod"},
 	},
 	"internal/team/wire": {inside: to("approval policy"), outside: []string{"golang.org/x/mod"}},
 	"internal/toolbox": {
@@ -318,8 +331,8 @@ var examples = line{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/reexec " +
-		"internal/rounds internal/screen tool/shell/runner/shim tool/shell/system")
+	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/pgtest " +
+		"internal/reexec internal/rounds internal/screen tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",
