@@ -60,6 +60,8 @@ type Config struct {
 	// Proofs verifies the signatures of answers that carry one. Nil means that such answers, and those
 	// that need one, are refused.
 	Proofs ProofVerifier
+	// Team is the team that the machine has joined. Nil means one person: then no answer of a team counts.
+	Team Team
 	// Sandbox says for the record what holds the calls of this gate: the name of a
 	// sandbox, or "none" and why. Empty means that nothing is known of it.
 	Sandbox string
@@ -107,6 +109,7 @@ func New(cfg Config) (*Gate, error) {
 	if !same(cfg.Grants, cfg.Rules) {
 		g.listen(cfg.Grants)
 	}
+	g.listen(cfg.Team)
 	return g, nil
 }
 

@@ -14,6 +14,8 @@ type Policy struct {
 	Fixed  *RuleSet // what config files say
 	Grants *GrantSet
 	Mode   Mode
+	// Reserved are the acts about which only the people decide whom a team's policy names.
+	Reserved *Reserved
 }
 
 // deny finds the rule of either set that meets the act most strictly.
@@ -91,7 +93,7 @@ const (
 )
 
 // Judge answers the question, in this order: what the tool blocks, deny rules
-// and denials of the session, what is free, the person's own yes, allow rules,
+// and denials of the session, what is reserved, what is free, the person's own yes, allow rules,
 // grants, the mode. What nothing answers is pending.
 func (p Policy) Judge(q Question) Judgement {
 	j := judging{Policy: p, Question: q, acts: q.Acts}
@@ -196,6 +198,12 @@ func (j *judging) denied() (Judgement, bool) {
 		a := &j.acts[i]
 		if a.PersonOnly {
 			j.onlyPerson(i, a.Why)
+		}
+		if j.Reserved != nil {
+			if why := j.Reserved.why(j.Call, a, j.Now); why != "" {
+				j.tracer.act(i, "deciders", "reserved", why, "")
+				j.onlyPerson(i, why)
+			}
 		}
 		rule, meets := j.deny(j.Call, a, j.Now)
 		if meets == MatchYes {
@@ -444,7 +452,7 @@ func (j *judging) warnings(open []int) (out []string) {
 
 // writesFreely reports whether the write, or one further down, needs no answer.
 func (j *judging) writesFreely(write *Act) bool {
-	alone := Policy{Rules: j.Rules, Fixed: j.Fixed, Grants: j.Grants, Mode: ModeAsk}
+	alone := Policy{Rules: j.Rules, Fixed: j.Fixed, Grants: j.Grants, Mode: ModeAsk, Reserved: j.Reserved}
 	call := *j.Call
 	call.Tool, call.Connector, call.Definition = write.Name, "", Digest{}
 	state := alone.Judge(Question{Call: &call, Acts: []Act{*write}, Now: j.Now}).State

@@ -88,15 +88,15 @@ func (m Mode) String() string {
 
 // A Step is one thing that was looked at on the way to an answer.
 type Step struct {
-	// Look is what was looked at: tool, definition, deny, allow, grant, mode,
-	// person, limit.
+	// Look is what was looked at: tool, definition, deny, deciders, allow,
+	// grant, mode, person, limit.
 	Look string `json:"look"`
 	// Act is 1 + the index of the act, 0 for the whole call.
 	Act int `json:"act,omitempty"`
 	// Name is the act or call as rules name it.
 	Name string `json:"name,omitempty"`
 	// Found is what it said: free, ask, blocked, denied, possibly denied,
-	// covered, open, approved, refused.
+	// reserved, covered, open, approved, refused.
 	Found string `json:"found"`
 	// Source is what is behind it: a rule, a config line, a grant, a default.
 	Source string `json:"source,omitempty"`
