@@ -136,11 +136,8 @@ func (d *Diff) lines(topic Topic, before, after []entry) {
 // deciders are told apart by everything that they say: a change of one is a loss and a gain.
 func deciders(b *bundle.Bundle) (out []entry) {
 	for _, d := range b.Deciders {
-		var need, then []string
-		for _, f := range d.Need {
-			need = append(need, fmt.Sprintf("%d of %s", f.Count, f.From))
-		}
-		text := strings.Join(d.Acts, ", ") + ": " + strings.Join(need, " and ")
+		var then []string
+		text := strings.Join(d.Acts, ", ") + ": " + needText(d)
 		if len(d.Not) > 0 {
 			then = append(then, "not "+strings.Join(d.Not, ", "))
 		}
@@ -155,6 +152,15 @@ func deciders(b *bundle.Bundle) (out []entry) {
 		out = append(out, entry{text, text})
 	}
 	return out
+}
+
+// needText says who must agree.
+func needText(d bundle.Decider) string {
+	var need []string
+	for _, f := range d.Need {
+		need = append(need, fmt.Sprintf("%d of %s", f.Count, f.From))
+	}
+	return strings.Join(need, " and ")
 }
 
 func people(b *bundle.Bundle) (out []entry) {
