@@ -158,7 +158,8 @@ func file(more ...key) *shape {
 	return s
 }
 
-var policyShape = file()
+// policyShape has the key of the administrator too: such a file is checked before it is put in its place.
+var policyShape = file(teamKey)
 
 // userKeys are the defaults that a user's config has besides the keys of a policy.
 var userKeys = []key{

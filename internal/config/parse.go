@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"unicode/utf8"
@@ -18,9 +19,9 @@ const (
 )
 
 // unfit says why a text is not even parsed: a file may come from anybody.
-func unfit(data []byte) (line int, why string) {
-	if len(data) > maxYAML {
-		return 1, fmt.Sprintf("there are more than %d bytes of YAML", maxYAML)
+func unfit(data []byte, limit int) (line int, why string) {
+	if len(data) > limit {
+		return 1, fmt.Sprintf("there are more than %d bytes of YAML", limit)
 	}
 	depth, number := 0, 0
 	for l := range bytes.Lines(data) {
@@ -54,7 +55,7 @@ func nestedLine(line []byte) int {
 
 // parse returns the one document of the file; an empty file is an empty mapping.
 func (r *report) parse(data []byte) (ast.Node, error) {
-	if line, why := unfit(data); why != "" {
+	if line, why := unfit(data, cmp.Or(r.limit, maxYAML)); why != "" {
 		return nil, Problems{{File: r.file, Line: line, Column: 1, Text: why + "; it cannot be meant"}}
 	}
 	f, err := parser.ParseBytes(data, 0)

@@ -43,6 +43,8 @@ type Policy struct {
 	// UndoOff says that nothing is kept for undo; UndoSource is the line that says whether.
 	UndoOff    bool
 	UndoSource string
+	// Team is the team that the machine belongs to. It counts in the administrator's file alone.
+	Team Team
 	// Rules are those that are kept with the file, its exceptions among them.
 	Rules *policy.RuleSet
 	// Expect are calls and what must happen to them.
@@ -60,7 +62,9 @@ func Load(file string, data []byte, folder string) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := r.policy(r.object(root, "the file", policyShape))
+	o := r.object(root, "the file", policyShape)
+	p := r.policy(o)
+	p.Team = r.team(o)
 	if err := r.err(); err != nil {
 		return nil, err
 	}

@@ -50,6 +50,7 @@ func (ps Problems) Error() string {
 type report struct {
 	file     string
 	folder   string // what relative paths are relative to; empty if nothing is
+	limit    int    // how many bytes the file may have; 0 for what a person writes
 	problems Problems
 	warnings []Problem
 	notes    []Problem

@@ -20,6 +20,7 @@ const (
 	PolicyFile Kind = "policy"
 	WorkerFile Kind = "worker"
 	UserFile   Kind = "config"
+	TeamFile   Kind = "team"
 )
 
 // Names of files and folders that are looked for.
@@ -39,8 +40,9 @@ type File struct {
 	Kind   Kind
 	Data   []byte
 	Policy *Policy
-	Worker *Worker // of a worker file
-	User   *User   // of a user's config
+	Worker *Worker     // of a worker file
+	User   *User       // of a user's config
+	Team   *TeamSource // of the source of a team's policy
 }
 
 // Read reads a file of the kind; an empty kind is found out. The error, if it is about
@@ -76,10 +78,14 @@ func parseNamed(path, name, folder string, kind Kind, data []byte) (f *File, err
 		if f.User, err = LoadUser(name, data); err == nil {
 			f.Policy = f.User.Policy
 		}
+	case TeamFile:
+		if f.Team, err = LoadTeam(name, data); err == nil {
+			f.Policy = f.Team.Policy
+		}
 	case PolicyFile:
 		f.Policy, err = Load(name, data, folder)
 	default:
-		err = fmt.Errorf("unknown kind of file %q; it is worker, policy or config", kind)
+		err = fmt.Errorf("unknown kind of file %q; it is worker, policy, config or team", kind)
 	}
 	if err != nil {
 		return nil, err
@@ -101,7 +107,7 @@ func naming(path string) (name, folder string) {
 }
 
 // KindOf finds out what a file is for: by its name, or because it has a key that only
-// workers have.
+// workers or a team's file have.
 func KindOf(path string, data []byte) Kind {
 	if filepath.Ext(path) == workerSuffix || filepath.Base(filepath.Dir(path)) == workersFolder {
 		return WorkerFile
@@ -110,11 +116,14 @@ func KindOf(path string, data []byte) Kind {
 		return UserFile
 	}
 	for line := range bytes.Lines(data) {
-		if name, _, ok := bytes.Cut(line, []byte(":")); ok &&
-			slices.ContainsFunc(workerKeys, func(k key) bool { return k.name == string(name) }) {
-			if userShape.find(string(name)) == nil {
-				return WorkerFile
-			}
+		name, _, ok := bytes.Cut(line, []byte(":"))
+		named := func(k key) bool { return k.name == string(name) }
+		switch {
+		case !ok:
+		case slices.ContainsFunc(teamKeys, named):
+			return TeamFile
+		case slices.ContainsFunc(workerKeys, named) && userShape.find(string(name)) == nil:
+			return WorkerFile
 		}
 	}
 	return PolicyFile

@@ -79,9 +79,9 @@ func (s *shape) names() []string {
 // Schema returns the JSON schema of a kind of file, for editors. It is made of the tables
 // that files are read by. In a .worker file it is for the front matter.
 func Schema(kind Kind) (json.RawMessage, error) {
-	s, ok := map[Kind]*shape{PolicyFile: policyShape, WorkerFile: workerShape, UserFile: userShape}[kind]
+	s, ok := map[Kind]*shape{PolicyFile: policyShape, WorkerFile: workerShape, UserFile: userShape, TeamFile: teamShape}[kind]
 	if !ok {
-		return nil, fmt.Errorf("there is no schema %q; there is worker, policy and config", kind)
+		return nil, fmt.Errorf("there is no schema %q; there is worker, policy, config and team", kind)
 	}
 	top := s.schema()
 	top["$schema"] = "https://json-schema.org/draft/2020-12/schema"

@@ -156,7 +156,7 @@ func (b *Bundle) Validate() error {
 		if len(d.Acts) == 0 {
 			return fmt.Errorf("decider %d names no acts", i+1)
 		}
-		if err := b.need(i).Validate(); err != nil {
+		if err := d.need("").Validate(); err != nil {
 			return fmt.Errorf("decider %d: %w", i+1, err)
 		}
 	}
