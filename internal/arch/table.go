@@ -223,7 +223,7 @@ var table = map[string]line{
 		tests:   to("internal/setup internal/setup/open"),
 		outside: []string{"github.com/rogpeppe/go-internal"},
 	},
-	"internal/proof":    {inside: to("approval"), tests: to("policy")},
+	"internal/proof":    {inside: to("approval internal/canonical policy")},
 	"internal/realpath": {},
 	"internal/redact":   {inside: to("internal/canonical"), pure: true},
 	"internal/reexec":   {},

@@ -122,7 +122,10 @@ func RootNames(list []roots.Root) []string {
 
 // ParseRule reads the text form of a rule as somebody writes it on this machine: in paths ~ and
 // $HOME are this user's home folder, and symbolic links are followed.
-func ParseRule(text string) (policy.Rule, error) {
+func ParseRule(text string) (policy.Rule, error) { return Ground().Parse(text) }
+
+// Ground is what of this machine and user rules depend on.
+func Ground() policy.Ground {
 	home, _ := homeFolder() // without one, rules that name it are refused
 	resolve := func(path string) string {
 		if real, err := realpath.Resolve(path); err == nil {
@@ -130,7 +133,7 @@ func ParseRule(text string) (policy.Rule, error) {
 		}
 		return path
 	}
-	return policy.Ground{Home: home, Resolve: resolve}.Parse(text)
+	return policy.Ground{Home: home, Resolve: resolve}
 }
 
 // rules reads the rules and exceptions of the file.

@@ -167,8 +167,9 @@ func (r *report) decider(n ast.Node, p *Policy) Decider {
 	if n, ok := o.take("acts"); ok {
 		for _, item := range r.items(n, "acts") {
 			act := r.text(item, "an act")
-			rule, err := Act(act)
-			if refused := words.Refuse(string(policy.EffectDeny) + " " + act); refused != nil && !p.hasCustomTool(rule.Pattern) {
+			deny := string(policy.EffectDeny) + " " + act // it reaches as far as a deny
+			rule, err := ParseRule(deny)
+			if refused := words.Refuse(deny); refused != nil && !p.hasCustomTool(rule.Pattern) {
 				err = refused
 			}
 			if err != nil {
@@ -213,9 +214,6 @@ func (r *report) deciderNeed(n ast.Node) DeciderNeed {
 	}
 	return out
 }
-
-// Act reads what a decider decides about. It reaches as far as a deny of the same words.
-func Act(text string) (policy.Rule, error) { return ParseRule(string(policy.EffectDeny) + " " + text) }
 
 // without returns the text with empty lines in place of some keys, so that what is left has the same lines.
 func (r *report) without(o *object, text string, keys []key) string {

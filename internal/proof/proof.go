@@ -73,9 +73,9 @@ func ParseKey(public []byte) (*ecdsa.PublicKey, error) {
 	return key, nil
 }
 
-// Verify reports why the signature is not that of the key over the message, which is hashed with
+// VerifySignature reports why the signature is not that of the key over the message, which is hashed with
 // SHA-256. A signature is two numbers of 32 bytes, as WebCrypto makes it.
-func Verify(public, message, signature []byte) error {
+func VerifySignature(public, message, signature []byte) error {
 	key, err := ParseKey(public)
 	if err != nil {
 		return err
@@ -105,6 +105,6 @@ func Verifier(keys Directory) approval.ProofVerifier {
 		case !ok || ID(key.Public) != p.Credential || !bytes.Equal(key.Public, p.Public) || !key.holds(at):
 			return ErrUnknownKey
 		}
-		return Verify(key.Public, Answer(p.Statement), p.Signature)
+		return VerifySignature(key.Public, Answer(p.Statement), p.Signature)
 	}
 }

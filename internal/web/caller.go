@@ -123,7 +123,7 @@ func (s *Server) browser(r *http.Request, text string, body []byte) (caller, err
 	if err != nil || !ok {
 		return caller{}, cmpErr(err, errors.New("this browser was not let in, or no longer is: open a new link"))
 	}
-	if err := proof.Verify(key.Public, callText(r, at, nonce, body), signature); err != nil {
+	if err := proof.VerifySignature(key.Public, callText(r, at, nonce, body), signature); err != nil {
 		return caller{}, err
 	}
 	ms, err := strconv.ParseInt(at, 10, 64)

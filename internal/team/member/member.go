@@ -1,0 +1,275 @@
+package member
+
+import (
+	"cmp"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/policy"
+)
+
+// A Member is what a gate of this machine knows of its team. It implements [approval.Team]: it looks at the
+// files again whenever they have changed. It is safe for concurrent use.
+type Member struct {
+	state string
+	team  config.Team
+	clock func() time.Time
+
+	mu    sync.Mutex
+	stamp [3]stamp
+	held  *held
+	stale staleSet
+}
+
+// Load reads what the machine holds of the team that the administrator's file names. There is always a member:
+// one without a policy that can be used is stricter.
+func Load(state string, team config.Team, clock func() time.Time) *Member {
+	return &Member{state: state, team: team, clock: clock}
+}
+
+// held is what the files say, whatever the time.
+type held struct {
+	machine *Machine
+	bundle  *bundle.Bundle // nil if none can be used, and why
+	policy  *config.Policy
+	// reserved are the acts that somebody decides about.
+	reserved  *policy.Reserved
+	confirmed time.Time
+	why       string
+}
+
+// A staleSet is what is reserved while the policy cannot be used: everything.
+type staleSet struct {
+	held *held
+	why  string
+	all  *policy.Reserved
+}
+
+// A stamp changes with a file.
+type stamp struct {
+	size  int64
+	time  time.Time
+	inode any
+}
+
+func stampOf(name string) stamp {
+	info, err := os.Stat(name)
+	if err != nil {
+		return stamp{size: -1}
+	}
+	return stamp{info.Size(), info.ModTime(), inode(info)}
+}
+
+// now returns what is held, and why it cannot be used as it is; empty if it can.
+func (m *Member) now() (*held, string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var now [3]stamp
+	for i, name := range []string{machineName, bundleName, seenName} {
+		now[i] = stampOf(filepath.Join(Folder(m.state), name))
+	}
+	if m.held == nil || now != m.stamp {
+		m.held, m.stamp = m.read(), now
+	}
+	return m.held, m.held.unusable(m.clock())
+}
+
+func (m *Member) read() *held {
+	h := new(held)
+	var err error
+	if h.machine, err = LoadMachine(m.state); err == nil && h.machine.Tenant != m.team.Name {
+		h.machine, err = nil, fmt.Errorf("it has joined the team %q", h.machine.Tenant)
+	}
+	joined := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		joined = "; this machine has not joined: run 'assent join URL'"
+	case err != nil:
+		joined = "; " + err.Error()
+	}
+	if err := h.readPolicy(m.state, m.team); err != nil {
+		h.bundle = nil
+		why := err.Error()
+		if errors.Is(err, fs.ErrNotExist) {
+			why = "it is not there"
+		}
+		h.why = fmt.Sprintf("the policy of the team %s cannot be used: %s%s", m.team.Name, why, cmp.Or(joined, "; 'assent bridge' fetches it"))
+	}
+	return h
+}
+
+func (h *held) readPolicy(state string, team config.Team) (err error) {
+	if h.bundle, h.confirmed, err = readBundle(state, team); err != nil {
+		return err
+	}
+	if h.policy, err = config.LoadSigned(h.bundle.Name(), h.bundle.Policy); err != nil {
+		return err
+	}
+	h.reserved, err = policy.Reserve(config.Ground(), h.bundle.Reservations())
+	return err
+}
+
+// maxSkew is how far in the future a file's time may lie before it says nothing.
+const maxSkew = 15 * time.Minute
+
+// unusable says why the policy does not let anything run at that time; empty if it does.
+func (h *held) unusable(now time.Time) string {
+	if h.bundle == nil {
+		return h.why
+	}
+	name, age := h.bundle.Name(), now.Sub(h.confirmed)
+	switch {
+	case !now.Before(h.bundle.Expires):
+		return fmt.Sprintf("%s expired at %s; the team must publish a newer one, and 'assent bridge' fetches it",
+			name, h.bundle.Expires.UTC().Format(time.RFC3339))
+	case age > time.Duration(h.bundle.MaxAge):
+		return fmt.Sprintf("%s was last confirmed %s ago, and may be %s old; 'assent bridge' asks the server",
+			name, bundle.Duration(age.Round(time.Minute)), h.bundle.MaxAge)
+	case age < -maxSkew:
+		return fmt.Sprintf("%s was confirmed in the future; set the clock, and 'assent bridge' asks the server", name)
+	}
+	return ""
+}
+
+// denies reports whether calls are denied, and not asked, while the policy cannot be used.
+func (m *Member) denies(h *held) bool {
+	return m.team.Deny || h.bundle != nil && h.bundle.Stale == bundle.StaleDeny
+}
+
+// Policy returns what the team's policy says about calls, and whether its allows count now; nil if there is none
+// that can be read.
+func (m *Member) Policy() (p *config.Policy, fresh bool) {
+	h, why := m.now()
+	if h.bundle == nil {
+		return nil, false
+	}
+	return h.policy, why == ""
+}
+
+// Reserved implements [approval.Team]. While the policy cannot be used, everything is.
+func (m *Member) Reserved() (*policy.Reserved, error) {
+	h, why := m.now()
+	if why == "" {
+		return h.reserved, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.stale; s.held == h && s.why == why {
+		return s.all, nil
+	}
+	var entries []policy.Reservation
+	if h.bundle != nil {
+		entries = h.bundle.Reservations()
+	}
+	all, err := policy.Reserve(config.Ground(), append(entries, policy.Reservation{Acts: []string{"*"}, Source: "team", Because: why}))
+	if err == nil {
+		m.stale = staleSet{h, why, all}
+	}
+	return all, err
+}
+
+// Need implements [approval.Team].
+func (m *Member) Need(r *approval.Request) (approval.Need, error) {
+	h, why := m.now()
+	return m.need(h, why, r)
+}
+
+func (m *Member) need(h *held, why string, r *approval.Request) (approval.Need, error) {
+	var met []int
+	if h.bundle != nil {
+		met = h.reserved.By(&r.Call, r.Acts, m.clock())
+	}
+	switch {
+	case why == "":
+		return h.bundle.Need(met), nil
+	case len(met) > 0:
+		return approval.Need{}, fmt.Errorf("this needs %s, and %s", h.bundle.Need(met), why)
+	case m.denies(h):
+		return approval.Need{}, errors.New(why)
+	}
+	return bundle.Unreserved(), nil
+}
+
+// Route implements [approval.Team]. What nobody is named for goes nowhere while the team does not know this
+// machine, or its policy cannot be used: somebody at the machine may answer it.
+func (m *Member) Route(r *approval.Request) (*approval.Routing, error) {
+	h, why := m.now()
+	need, err := m.need(h, why, r)
+	if err != nil {
+		return nil, err
+	}
+	if why == "" {
+		why = h.unknown()
+	}
+	if why != "" {
+		if need.Here {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("this needs %s, and %s", need, why)
+	}
+	return &approval.Routing{
+		Tenant: h.bundle.Tenant, Gate: h.machine.Gate, Agent: r.Origin.Agent, Serial: h.bundle.Serial, Need: need,
+		Sponsor: h.bundle.Machine(h.machine.Gate).Behind(r.Origin.Agent),
+	}, nil
+}
+
+// unknown says why nobody could answer for this machine.
+func (h *held) unknown() string {
+	if h.machine == nil {
+		return "this machine has not joined; run 'assent join URL'"
+	}
+	at := h.bundle.Machine(h.machine.Gate)
+	if at == nil {
+		return fmt.Sprintf("%s does not have this machine yet (%s); the team must publish its policy again", h.bundle.Name(), h.machine.Gate)
+	}
+	if !ed25519.PublicKey(at.Public).Equal(h.machine.Private.Public()) {
+		return fmt.Sprintf("%s has another key for this machine (%s); join again", h.bundle.Name(), h.machine.Gate)
+	}
+	return ""
+}
+
+// People implements [approval.Team].
+func (m *Member) People() (approval.Directory, error) {
+	h, why := m.now()
+	if why != "" {
+		return nil, errors.New(why)
+	}
+	return h.bundle.Directory(m.clock()), nil
+}
+
+// A Status is how a machine stands to its team, for people.
+type Status struct {
+	Team   string
+	Serial int64 // 0 if there is no policy that can be read
+	// Age is how long ago the policy was confirmed, MaxAge how long it may be.
+	Age, MaxAge time.Duration
+	Expires     time.Time
+	Gate        string // empty if the machine has not joined
+	Server      string
+	// Why says why the policy, or the machine, is not in order; empty if it is.
+	Why string
+}
+
+// Status returns how the machine stands to its team.
+func (m *Member) Status() Status {
+	h, why := m.now()
+	s := Status{Team: m.team.Name, Why: why}
+	if h.bundle != nil {
+		s.Serial, s.Age, s.MaxAge = h.bundle.Serial, m.clock().Sub(h.confirmed), time.Duration(h.bundle.MaxAge)
+		s.Expires, s.Server = h.bundle.Expires, h.bundle.Server
+		s.Why = cmp.Or(why, h.unknown())
+	}
+	if h.machine != nil {
+		s.Gate, s.Server = h.machine.Gate, h.machine.Server
+	}
+	return s
+}
