@@ -55,6 +55,9 @@ type Trial struct {
 	Untried int `json:"untried"`
 }
 
+// teamRule is how the place of a rule begins that a bundle has, whatever its serial.
+var teamRule = strings.TrimSuffix((&bundle.Bundle{}).Name(), "0")
+
 // maxKinds is how many kinds of calls are told apart.
 const maxKinds = 2000
 
@@ -83,7 +86,7 @@ func Try(before, after *bundle.Bundle, records iter.Seq2[Shipped, error], since,
 			continue
 		}
 		machines[r.Gate] = true
-		if strings.HasPrefix(r.Record.Rule, bundle.NamePrefix) {
+		if strings.HasPrefix(r.Record.Rule, teamRule) {
 			k.Fixed = false // it is among those that are tried
 		}
 		t.add(kinds, r.Gate, comparison.Try(k), was.who(&k, now), is.who(&k, now))
@@ -142,12 +145,10 @@ func newTried(b *bundle.Bundle) (tried, error) {
 		return tried{}, err
 	}
 	out := tried{policy: policy.Policy{Rules: p.Rules}}
-	var entries []policy.Reservation
-	for i, d := range b.Deciders {
-		entries = append(entries, policy.Reservation{Acts: d.Acts, Source: fmt.Sprintf("deciders %d", i+1)})
+	for _, d := range b.Deciders {
 		out.need = append(out.need, needText(d))
 	}
-	out.policy.Reserved, err = policy.Reserve(config.Ground(), entries)
+	out.policy.Reserved, err = policy.Reserve(config.Ground(), b.Reservations())
 	return out, err
 }
 
@@ -216,4 +217,3 @@ func counted(n int, what string) string {
 	}
 	return fmt.Sprintf("%d %ss", n, what)
 }
-
