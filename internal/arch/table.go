@@ -271,6 +271,12 @@ var table = map[string]line{
 		inside:  to("approval audit internal/config internal/explain internal/rulebook internal/team/bundle internal/team/db internal/team/wire policy present"),
 		outside: []string{"golang.org/x/mod"},
 	},
+	"internal/team/db": {
+		inside:  to("approval audit internal/team/log internal/team/wire policy store/postgres"),
+		tests:   to("internal/canonical present"),
+		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
+	},
+	"internal/team/log": {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
 	"internal/team/server": {
 		inside:  to("approval audit internal/config internal/team/db internal/team/wire internal/webhook policy"),
 		outside: []string{yamlModule, "golang.org/x/mod"},

@@ -52,7 +52,9 @@ func Dial(server string, sign func(*http.Request, []byte) error) (*Remote, error
 	return &Remote{server: u, sign: sign, client: client}, nil
 }
 
-func onThisMachine(host string) bool { return host == "localhost" || host == "127.0.0.1" || host == "::1" }
+func onThisMachine(host string) bool {
+	return host == "localhost" || host == "127.0.0.1" || host == "::1"
+}
 
 // Signed signs calls with the team's key.
 func Signed(key wire.Signer) func(*http.Request, []byte) error {

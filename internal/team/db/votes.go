@@ -1,0 +1,435 @@
+package db
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/policy"
+)
+
+// A Court is what the signed bundle says about who is who. It is not the database's to say.
+type Court struct {
+	People approval.Directory
+	// Gate returns the key of a machine, nil if it is none.
+	Gate func(id string) ed25519.PublicKey
+}
+
+// A Ballot is a vote with the texts that its statement has only the digests of.
+type Ballot struct {
+	Vote     approval.Vote
+	Decision approval.Decision
+}
+
+// An Outcome is how a request stands after a vote.
+type Outcome struct {
+	State policy.State
+	Tally approval.Tally
+	// Settled says that this vote settled it.
+	Settled bool
+}
+
+// A pendingVote is a vote on its way.
+type pendingVote struct {
+	request *knownRequest
+	ballot  Ballot
+	person  string
+	court   Court
+	outcome Outcome
+	done    chan error
+}
+
+// Vote adds a person's vote to an open request, or replaces the one they gave, and settles the request if
+// that is enough. Votes that come at the same time are committed together. The same vote on a request
+// that is settled already is answered without an error: the first answer may have been lost.
+//
+// When ctx ends first, the vote may still come to count.
+func (d *DB) Vote(ctx context.Context, id string, b Ballot, court Court) (Outcome, error) {
+	fail := func(err error) (Outcome, error) { return Outcome{}, fmt.Errorf("vote on %s: %w", id, err) }
+	r, err := d.knownRequest(ctx, id, court)
+	if err != nil {
+		return fail(err)
+	}
+	person, err := r.check(b, court)
+	if err != nil {
+		return fail(err)
+	}
+	p := &pendingVote{request: r, ballot: b, person: person, court: court, done: make(chan error, 1)}
+	d.votes.add(p)
+	select {
+	case err := <-p.done:
+		if err != nil {
+			return fail(err)
+		}
+		return p.outcome, nil
+	case <-ctx.Done():
+		return fail(ctx.Err())
+	}
+}
+
+// knownRequest returns a request whose signature was checked with the key that the court knows.
+func (d *DB) knownRequest(ctx context.Context, id string, court Court) (*knownRequest, error) {
+	if r := d.known.get(id); r != nil && r.key == string(court.Gate(r.Routing.Gate)) {
+		return r, nil
+	}
+	row, err := d.Request(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if row.ID != id || row.Routing.Tenant != d.tenant {
+		return nil, ErrChanged
+	}
+	key := court.Gate(row.Routing.Gate)
+	if err := row.Verify(key); err != nil {
+		return nil, err
+	}
+	r := &knownRequest{row.Request, row.View, string(key)}
+	d.known.put(r)
+	return r, nil
+}
+
+// check returns whose vote it is, or why it does not count.
+func (r *knownRequest) check(b Ballot, court Court) (person string, err error) {
+	s, err := approval.ParseStatement(b.Vote.Proof.Statement)
+	if err != nil {
+		return "", err
+	}
+	b.Decision.Note = b.Vote.Note
+	want := b.Decision.States(r.view)
+	want.Tenant, want.Serial, want.Expires, want.Nonce = s.Tenant, s.Serial, s.Expires, s.Nonce
+	if !reflect.DeepEqual(s, want) {
+		return "", fmt.Errorf("%w: what was signed is not this answer", ErrVoid)
+	}
+	if t := r.Count(r.Routing.Need, []approval.Vote{b.Vote}, court.People, r.view, 0); len(t.Void) > 0 {
+		return "", fmt.Errorf("%w: %s", ErrVoid, strings.Join(t.Void, "; "))
+	}
+	who, _, err := court.People.Voter(b.Vote.Proof)
+	return who.ID, err
+}
+
+// commitVotes commits votes together and tells each of them how it went.
+func (d *DB) commitVotes(items []*pendingVote) {
+	ctx, cancel := context.WithTimeout(context.Background(), longestCommit)
+	defer cancel()
+	errs := make([]error, len(items))
+	for {
+		t := &settlement{db: d}
+		err := t.run(ctx, func(tx pgx.Tx) error { return t.vote(ctx, tx, items, errs) })
+		if err != nil && (again(err) || errors.Is(err, errMoved)) && ctx.Err() == nil {
+			continue
+		}
+		for i, p := range items {
+			if err != nil {
+				errs[i] = err
+			}
+			p.done <- errs[i]
+		}
+		return
+	}
+}
+
+// errMoved says that somebody else changed a request since it was read.
+var errMoved = errors.New("the request has changed meanwhile")
+
+// A settlement is one transaction that changes requests.
+type settlement struct {
+	db      *DB
+	rows    map[string]*standing // by id
+	order   []string             // of the ids that change
+	votes   []*pendingVote       // to be written
+	notices []Notice
+}
+
+// A standing is a request within a transaction.
+type standing struct {
+	request *knownRequest
+	id      string
+	state   policy.State
+	version int64
+	now     time.Time
+	age     time.Duration
+	votes   []storedVote
+
+	settled  bool
+	decision *approval.Decision
+	asked    []string // nil: as before
+	next     *time.Time
+}
+
+// A storedVote is a row of votes.
+type storedVote struct {
+	request, person string
+	vote            approval.Vote
+	decision        approval.Decision
+}
+
+func (v *storedVote) scan(scan func(...any) error) error {
+	var vote, decision []byte
+	err := scan(&v.request, &v.person, &vote, &decision)
+	if err == nil {
+		err = errors.Join(json.Unmarshal(vote, &v.vote), json.Unmarshal(decision, &v.decision))
+	}
+	return err
+}
+
+func (t *settlement) run(ctx context.Context, f func(pgx.Tx) error) error {
+	changes := Changes{}
+	err := pgx.BeginFunc(ctx, t.db.pool, func(tx pgx.Tx) error {
+		if err := f(tx); err != nil {
+			return err
+		}
+		return t.write(ctx, tx)
+	})
+	if err != nil {
+		return err
+	}
+	gates := map[string]bool{}
+	for _, id := range t.order {
+		changes.Requests = append(changes.Requests, id)
+		if s := t.rows[id]; s.settled {
+			gates[s.request.Routing.Gate] = true
+		}
+	}
+	changes.Gates, changes.Outbox = sortedKeys(gates), len(t.notices) > 0
+	t.db.hub.tell(changes)
+	return nil
+}
+
+// read takes the requests, in the order of their ids so that replicas do not wait for each other in a
+// circle, and their votes as they are then.
+func (t *settlement) read(ctx context.Context, tx pgx.Tx, ids []string) error {
+	t.rows = map[string]*standing{}
+	batch := &pgx.Batch{}
+	batch.Queue(`SELECT id, state, version, clock_timestamp(), clock_timestamp() - created FROM team.requests
+		WHERE tenant = $1 AND id = ANY($2) ORDER BY id FOR UPDATE`, t.db.tenant, ids).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			s := &standing{}
+			if err := rows.Scan(&s.id, &s.state, &s.version, &s.now, &s.age); err != nil {
+				return err
+			}
+			t.rows[s.id] = s
+		}
+		return rows.Err()
+	})
+	batch.Queue(`SELECT request, person, vote, decision FROM team.votes WHERE tenant = $1 AND request = ANY($2) ORDER BY request, at, person`,
+		t.db.tenant, ids).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var v storedVote
+			if err := v.scan(rows.Scan); err != nil {
+				return err
+			}
+			if s := t.rows[v.request]; s != nil {
+				s.votes = append(s.votes, v)
+			}
+		}
+		return rows.Err()
+	})
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// vote applies votes one after the other.
+func (t *settlement) vote(ctx context.Context, tx pgx.Tx, items []*pendingVote, errs []error) error {
+	ids := map[string]bool{}
+	for _, p := range items {
+		ids[p.request.ID] = true
+	}
+	if err := t.read(ctx, tx, sortedKeys(ids)); err != nil {
+		return err
+	}
+	for i, p := range items {
+		p.outcome, errs[i] = Outcome{}, nil
+		s := t.rows[p.request.ID]
+		if s == nil {
+			errs[i] = ErrNotFound
+			continue
+		}
+		s.request = p.request
+		p.outcome, errs[i] = t.apply(s, p)
+	}
+	return nil
+}
+
+// apply counts one vote more.
+func (t *settlement) apply(s *standing, p *pendingVote) (Outcome, error) {
+	at := slices.IndexFunc(s.votes, func(v storedVote) bool { return v.person == p.person })
+	if s.state != policy.StatePending {
+		if at >= 0 && s.votes[at].vote.Proof.Statement == p.ballot.Vote.Proof.Statement {
+			return Outcome{State: s.state, Tally: s.count(p.court)}, nil
+		}
+		return Outcome{}, ErrSettled
+	}
+	// The statement was read before.
+	if signed, err := approval.ParseStatement(p.ballot.Vote.Proof.Statement); err != nil || !s.now.Before(time.Unix(signed.Expires, 0)) {
+		return Outcome{}, fmt.Errorf("%w: what was signed has expired", ErrVoid)
+	}
+	vote := storedVote{p.request.ID, p.person, p.ballot.Vote, p.ballot.Decision}
+	vote.decision.Proof, vote.decision.Votes, vote.decision.Note = nil, nil, ""
+	if at >= 0 {
+		s.votes = slices.Delete(s.votes, at, at+1)
+		t.votes = slices.DeleteFunc(t.votes, func(o *pendingVote) bool { return o.request.ID == p.request.ID && o.person == p.person })
+	}
+	s.votes = append(s.votes, vote)
+	t.votes = append(t.votes, p)
+	tally := s.count(p.court)
+	t.change(s)
+	if tally.State != policy.StatePending {
+		t.settle(s, tally)
+	}
+	return Outcome{State: tally.State, Tally: tally, Settled: s.settled}, nil
+}
+
+func (s *standing) count(c Court) approval.Tally {
+	votes := make([]approval.Vote, len(s.votes))
+	for i, v := range s.votes {
+		votes[i] = v.vote
+	}
+	return s.request.Count(s.request.Routing.Need, votes, c.People, s.request.view, s.age)
+}
+
+// change notes that the row will be written.
+func (t *settlement) change(s *standing) {
+	if !slices.Contains(t.order, s.id) {
+		t.order = append(t.order, s.id)
+	}
+}
+
+// settle ends a request with what was counted.
+func (t *settlement) settle(s *standing, tally approval.Tally) {
+	s.settled, s.state, s.next = true, tally.State, nil
+	if len(tally.Votes) > 0 {
+		i := slices.IndexFunc(s.votes, func(v storedVote) bool { return v.vote.Proof.Statement == tally.Votes[0].Proof.Statement })
+		s.decision = &s.votes[i].decision
+	}
+	t.change(s)
+	t.tell(NoticeSettled, s)
+}
+
+// write does all of it, if nobody changed one of the requests meanwhile.
+func (t *settlement) write(ctx context.Context, tx pgx.Tx) error {
+	if len(t.order) == 0 {
+		return nil
+	}
+	slices.Sort(t.order)
+	var versions, places []int64
+	var states, gates []string
+	var decisions [][]byte
+	var asked []*string
+	var nexts []*time.Time
+	settled := map[string]int64{} // how many of each gate
+	for _, id := range t.order {
+		s := t.rows[id]
+		place := int64(0)
+		gate := s.request.Routing.Gate
+		if s.settled {
+			settled[gate]++
+			place = settled[gate]
+		}
+		decision, err := asJSON(s.decision)
+		if err != nil {
+			return err
+		}
+		versions, places, states, gates = append(versions, s.version), append(places, place), append(states, string(s.state)), append(gates, gate)
+		decisions, nexts, asked = append(decisions, decision), append(nexts, s.next), append(asked, textArray(s.asked))
+	}
+	counted := sortedKeys(settled)
+	numbers := make([]int64, len(counted))
+	for i, gate := range counted {
+		numbers[i] = settled[gate]
+	}
+	batch := &pgx.Batch{}
+	moved := 0
+	batch.Queue(`WITH held AS (
+			SELECT gate FROM team.news WHERE tenant = $1 AND gate = ANY($2) ORDER BY gate FOR UPDATE),
+		counter AS (
+			UPDATE team.news n SET last = n.last + u.more, changed = now() FROM held, unnest($2::text[], $3::bigint[]) AS u (gate, more)
+			WHERE n.tenant = $1 AND n.gate = held.gate AND u.gate = held.gate RETURNING n.gate, n.last - u.more AS before)
+		UPDATE team.requests r SET state = u.state, version = r.version + 1, changed = now(),
+			news = CASE WHEN u.place > 0 THEN coalesce((SELECT before FROM counter WHERE counter.gate = u.gate), 0) + u.place END,
+			decision = u.decision, asked = coalesce(u.asked::text[], r.asked),
+			escalates_at = CASE WHEN u.place > 0 THEN NULL WHEN u.asked IS NULL THEN r.escalates_at ELSE u.next END
+		FROM unnest($4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bytea[], $10::text[], $11::timestamptz[])
+			AS u (id, version, place, state, gate, decision, asked, next)
+		WHERE r.tenant = $1 AND r.id = u.id AND r.version = u.version AND r.state = 'pending' RETURNING r.id`,
+		t.db.tenant, counted, numbers, t.order, versions, places, states, gates, decisions, asked, nexts).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			moved++
+		}
+		return rows.Err()
+	})
+	if err := t.queueVotes(batch); err != nil {
+		return err
+	}
+	if err := queueNotices(batch, t.db.tenant, t.notices); err != nil {
+		return err
+	}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
+	}
+	if moved != len(t.order) {
+		return errMoved
+	}
+	return nil
+}
+
+func (t *settlement) queueVotes(batch *pgx.Batch) error {
+	if len(t.votes) == 0 {
+		return nil
+	}
+	var requests, people []string
+	var votes, decisions [][]byte
+	for _, p := range t.votes {
+		decision := p.ballot.Decision
+		decision.Proof, decision.Votes, decision.Note = nil, nil, ""
+		vote, err := json.Marshal(p.ballot.Vote)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(decision)
+		if err != nil {
+			return err
+		}
+		requests, people = append(requests, p.request.ID), append(people, p.person)
+		votes, decisions = append(votes, vote), append(decisions, text)
+	}
+	batch.Queue(`INSERT INTO team.votes (tenant, request, person, vote, decision, at)
+		SELECT $1, request, person, vote, decision, clock_timestamp()
+		FROM unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[]) AS u (request, person, vote, decision)
+		ON CONFLICT (tenant, request, person) DO UPDATE SET vote = excluded.vote, decision = excluded.decision, at = excluded.at`,
+		t.db.tenant, requests, people, votes, decisions)
+	return nil
+}
+
+// tell announces what became of a request.
+func (t *settlement) tell(kind NoticeKind, s *standing) {
+	t.notices = append(t.notices, Notice{Kind: kind, Subject: s.id, Body: about(s.request.Request, s.state)})
+}
+
+// asJSON writes a decision; nil stays nil.
+func asJSON(d *approval.Decision) ([]byte, error) {
+	if d == nil {
+		return nil, nil
+	}
+	return json.Marshal(d)
+}
+
+// textArray writes texts as PostgreSQL does an array: unnest takes no arrays of arrays.
+func textArray(texts []string) *string {
+	if texts == nil {
+		return nil
+	}
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+	}
+	array := "{" + strings.Join(quoted, ",") + "}"
+	return &array
+}
