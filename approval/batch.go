@@ -132,6 +132,9 @@ func (b *Batch) commit(ctx context.Context, e *entry, d draft) {
 	b.gate.track(b, !b.idle())
 	b.freed.Broadcast()
 	b.mu.Unlock()
+	if r := d.request; r != nil && r.Routing != nil && r.Routing.Need.Expires > 0 {
+		go b.expireInTime(r)
+	}
 	b.recheck(ctx, e)
 }
 

@@ -143,6 +143,14 @@ func (d *Decision) validate(r *Request) error {
 func (d *Decision) agrees() bool { return d.Answer == AnswerApprove || d.Answer == AnswerRespond }
 
 func (d *Decision) validateVia(r *Request) error {
+	switch {
+	case d.By.Via == policy.ViaTeam && len(d.Votes) == 0 && (d.agrees() || d.Remember.Keep != KeepNone || d.Stop):
+		return fmt.Errorf("%w: without votes a team can only deny, once", ErrUnproven)
+	case d.By.Via != policy.ViaTeam && len(d.Votes) > 0:
+		return fmt.Errorf("%w: it has votes and does not come from a team", ErrInvalidDecision)
+	case d.By.Via != policy.ViaTeam && d.agrees() && r.TeamDecides():
+		return fmt.Errorf("%w: %s", ErrTeamDecides, r.Routing.Need)
+	}
 	switch d.By.Via {
 	case policy.ViaRule, policy.ViaGrant:
 		return fmt.Errorf("%w: rules and grants answer inside the gate", ErrInvalidDecision)

@@ -90,6 +90,9 @@ type Event struct {
 	Note       string     `json:"note,omitempty"`
 	// Proof is the person's signature under their answer, if there is one.
 	Proof *Proof `json:"proof,omitempty"`
+	// Votes are the signed answers of those who decided for a team, and Sponsor is the person behind the agent.
+	Votes   []Voted `json:"votes,omitempty"`
+	Sponsor string  `json:"sponsor,omitempty"`
 	// Requested and Decided are when the person was asked and answered.
 	Requested time.Time `json:"requested,omitzero"`
 	Decided   time.Time `json:"decided,omitzero"`
@@ -129,9 +132,12 @@ func (o *Outcome) event(kind EventKind, at time.Time) Event {
 	}
 	if d := o.Decision; d != nil {
 		e.By, e.Remembered, e.Note, e.Decided = d.By, d.Remember.Keep, d.Note, d.At
-		e.Choice, e.Proof = d.Choice, d.Proof
+		e.Choice, e.Proof, e.Votes = d.Choice, d.Proof, o.Voted
 	} else {
 		e.By = policy.Who{Via: o.via()}
+	}
+	if o.Routing != nil {
+		e.Sponsor = o.Routing.Sponsor
 	}
 	return e
 }
@@ -226,6 +232,7 @@ func (e Event) Keep(d Detail) Event {
 	case DetailNone:
 		e.Arguments, e.Original, e.Trace, e.ActData, e.Ran = nil, nil, nil, nil, nil
 		e.Note, e.Why, e.Error, e.Basis = "", "", "", ""
+		e.Votes = noted(e.Votes, func(string) string { return "" })
 		e.Host, e.Port, e.Program = "", "", "" // the target of its act
 		e.Folder, e.Project = "", ""
 		e.Acts = slices.Clone(e.Acts)
@@ -239,6 +246,7 @@ func (e Event) Keep(d Detail) Event {
 		e.Original = loggedArguments(e.Original)
 	}
 	e.Basis, e.Why, e.Note, e.Error = redact.Text(e.Basis), redact.Text(e.Why), redact.Text(e.Note), redact.Text(e.Error)
+	e.Votes = noted(e.Votes, redact.Text)
 	e.Trace = redactTrace(e.Trace)
 	e.Acts = slices.Clone(e.Acts)
 	for i, a := range e.Acts {
@@ -250,6 +258,15 @@ func (e Event) Keep(d Detail) Event {
 		e.Ran[i] = redact.Text(command)
 	}
 	return e
+}
+
+// noted copies votes with other notes.
+func noted(votes []Voted, note func(string) string) []Voted {
+	votes = slices.Clone(votes)
+	for i := range votes {
+		votes[i].Note = note(votes[i].Note)
+	}
+	return votes
 }
 
 func loggedArguments(args json.RawMessage) json.RawMessage {
@@ -307,12 +324,19 @@ func (r *Request) Keep(d Detail) *Request {
 
 // Keep returns what a record with this detail keeps of the decision.
 func (d Decision) Keep(detail Detail) Decision {
+	note := redact.Text
 	switch detail {
 	case DetailFull:
+		return d
 	case DetailNone:
+		note = func(string) string { return "" }
 		d.Note, d.Result, d.Arguments, d.Remember.Rules = "", "", nil, nil
 	default:
 		d.Note, d.Result, d.Arguments = redact.Text(d.Note), redact.Text(d.Result), loggedArguments(d.Arguments)
+	}
+	d.Votes = slices.Clone(d.Votes)
+	for i := range d.Votes {
+		d.Votes[i].Note = note(d.Votes[i].Note)
 	}
 	return d
 }

@@ -32,12 +32,16 @@ type Outcome struct {
 	Why string `json:"why,omitempty"`
 	// Decision is the answer of a person or program, if there was one.
 	Decision *Decision `json:"decision,omitempty"`
+	// Routing says who decides, if it was asked on a machine of a team, and Voted whose votes did.
+	Routing *Routing `json:"routing,omitempty"`
+	Voted   []Voted  `json:"voted,omitempty"`
 	// Original are the arguments that the model sent, if a person changed them.
 	Original json.RawMessage `json:"original,omitempty"`
 	Acts     []policy.Act    `json:"acts,omitempty"`
 	Trace    policy.Trace    `json:"trace,omitempty"`
 
-	err error
+	err   error
+	shown policy.Digest // what those who voted saw; zero after a restart
 }
 
 // Runs reports whether the call may run.

@@ -169,7 +169,7 @@ func (g *Gate) proven(ctx context.Context, r *Request, d *Decision) error {
 }
 
 // needsProof reports whether an answer counts only with a proof: what comes over HTTP may come from
-// any program of this machine. A refusal needs none.
+// any program of this machine. A refusal needs none. Those of a team prove theirs by votes.
 func (d *Decision) needsProof() bool {
-	return (d.By.Via == policy.ViaBrowser || d.By.Via == policy.ViaTeam) && d.agrees()
+	return d.By.Via == policy.ViaBrowser && d.agrees()
 }

@@ -416,16 +416,27 @@ func (g *Gate) takeBack(ctx context.Context, r *Request, why error) error {
 	return why
 }
 
+// expired drafts what an entry becomes that nobody answered in time.
+func (b *Batch) expired(ctx context.Context, e *entry) draft {
+	return b.gate.refuse(ctx, e.outcome, policy.StateExpired, errTimedOut.Error())
+}
+
 // lose drafts what an entry becomes whose request was settled elsewhere: the
 // answer of whoever won holds here too. Without an answer nothing runs here.
 func (b *Batch) lose(ctx context.Context, e *entry, lost *SettledError) draft {
 	if d := lost.Decision; d != nil && !lost.Partial && e.request.Check(*d) == nil && b.gate.proven(ctx, e.request, d) == nil {
-		if next, err := b.effect(ctx, e, *d); err == nil {
-			return next
+		voted, err := b.decided(ctx, e, d)
+		if errors.Is(err, errExpired) {
+			return b.expired(ctx, e)
+		}
+		if err == nil {
+			if next, err := b.effect(ctx, e, d.as(voted), voted); err == nil {
+				return next
+			}
 		}
 	}
 	if lost.State == policy.StateExpired {
-		return b.gate.refuse(ctx, e.outcome, policy.StateExpired, errTimedOut.Error())
+		return b.expired(ctx, e)
 	}
 	return b.gate.refuse(ctx, e.outcome, policy.StateDismissed, fmt.Sprintf("it was %s elsewhere by %s", lost.State, lost.By))
 }

@@ -76,7 +76,8 @@ func (b *Batch) stillReleasable(ctx context.Context, d *draft) (reason string, e
 }
 
 // HandOver leaves a pending request to the prompt of the program that asked. The
-// answer is not seen here; that the question was handed over is recorded.
+// answer is not seen here; that the question was handed over is recorded. What others
+// decide about than who is at this machine cannot be left to a prompt: [ErrTeamDecides].
 func (b *Batch) HandOver(ctx context.Context, r *Request) error {
 	e, err := b.find(r.ID)
 	if err != nil {
@@ -84,6 +85,10 @@ func (b *Batch) HandOver(ctx context.Context, r *Request) error {
 	}
 	if !b.take(e) {
 		return b.whoWon(e)
+	}
+	if err := b.leavable(e); err != nil {
+		b.giveBack(ctx, e, e.seen)
+		return err
 	}
 	next := draft{outcome: e.outcome, proposal: e.proposal}
 	o := &next.outcome

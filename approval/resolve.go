@@ -42,13 +42,17 @@ func (b *Batch) resolve(ctx context.Context, d Decision) error {
 		d.By.Via = policy.ViaProgram
 	}
 	next, err := b.answer(ctx, e, d)
+	if errors.Is(err, errExpired) {
+		b.commit(ctx, e, b.expired(ctx, e))
+		return err
+	}
 	if lost := (*SettledError)(nil); errors.As(err, &lost) {
 		b.commit(ctx, e, b.lose(ctx, e, lost))
 		return err
 	}
 	if err != nil {
 		b.giveBack(ctx, e, seen)
-		if errors.Is(err, ErrPersonOnly) {
+		if errors.Is(err, ErrPersonOnly) || errors.Is(err, ErrTeamDecides) {
 			b.gate.resettle(ctx) // the request may not say so yet
 		}
 		return err
@@ -124,23 +128,29 @@ func (b *Batch) answer(ctx context.Context, e *entry, d Decision) (draft, error)
 	if d.Arguments == nil && d.Fingerprint != e.request.Fingerprint {
 		return draft{}, ErrWrongCall
 	}
+	voted, err := b.decided(ctx, e, &d)
+	if err != nil {
+		return draft{}, err
+	}
 	if err := b.gate.win(ctx, e.request, d.Settled()); err != nil {
 		return draft{}, err
 	}
-	next, err := b.effect(ctx, e, d)
+	next, err := b.effect(ctx, e, d.as(voted), voted)
 	if err != nil {
 		err = b.gate.takeBack(ctx, e.request, err)
 	}
 	return next, err
 }
 
-// effect drafts what a decision that has won makes of the entry.
-func (b *Batch) effect(ctx context.Context, e *entry, d Decision) (draft, error) {
+// effect drafts what a decision that has won, perhaps by votes, makes of the entry.
+func (b *Batch) effect(ctx context.Context, e *entry, d Decision, voted []Voted) (draft, error) {
 	if d.Arguments != nil {
-		return b.change(ctx, e, d)
+		return b.change(ctx, e, d, voted)
 	}
 	if d.Answer == AnswerApprove {
-		return b.approve(ctx, e, e.outcome, e.proposal, d)
+		o := e.outcome
+		o.Voted = voted
+		return b.approve(ctx, e, o, e.proposal, d)
 	}
 	if err := b.gate.remember(ctx, e.request, d); err != nil {
 		return draft{}, err
@@ -154,7 +164,7 @@ func (b *Batch) effect(ctx context.Context, e *entry, d Decision) (draft, error)
 	case d.By.Via == policy.ViaMode:
 		o.Why, d.Note = d.Note, "" // no person said it
 	}
-	o.State, o.Decision = d.state(), &d
+	o.State, o.Decision, o.Voted = d.state(), &d, voted
 	o.Stage = StageAfter(o.State)
 	b.gate.settle(ctx, &next)
 	return next, nil
@@ -179,6 +189,7 @@ func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d
 		if err := d.validate(request); err != nil {
 			return draft{}, err
 		}
+		o.Routing = request.Routing
 	}
 	if j.PersonOnly && !request.PersonOnly {
 		return draft{}, fmt.Errorf("%w, which the request did not say: %s", ErrPersonOnly, j.Why)
@@ -191,6 +202,11 @@ func (b *Batch) approve(ctx context.Context, e *entry, o Outcome, p *Proposal, d
 	}
 	if err != nil {
 		return draft{}, err
+	}
+	if len(o.Voted) > 0 {
+		if o.shown, err = request.ViewDigest(ctx); err != nil {
+			return draft{}, err
+		}
 	}
 	o.apply(j)
 	o.Acts = cloneActs(p.Acts)
@@ -206,7 +222,7 @@ const maxChanges = 100
 // change drafts an approval with other arguments. The changed call is prepared
 // and judged like any other. If the decision is bound to its fingerprint, it is
 // its yes; otherwise the person is shown the changed call.
-func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error) {
+func (b *Batch) change(ctx context.Context, e *entry, d Decision, voted []Voted) (draft, error) {
 	if len(e.former) >= maxChanges {
 		return draft{}, fmt.Errorf("%w: its arguments were changed %d times already", ErrInvalidDecision, maxChanges)
 	}
@@ -214,6 +230,7 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 	if err != nil {
 		return draft{}, fmt.Errorf("%w: %w", ErrInvalidDecision, err)
 	}
+	o.Voted = voted
 	switch d.Fingerprint {
 	case o.Fingerprint:
 		return b.approve(ctx, e, o, &p, d)
@@ -222,7 +239,7 @@ func (b *Batch) change(ctx context.Context, e *entry, d Decision) (draft, error)
 		o.Decision = &d
 		next := b.gate.judge(ctx, e, o, &p)
 		if next.outcome.State == policy.StatePending {
-			next.outcome.Decision = nil
+			next.outcome.Decision, next.outcome.Voted = nil, nil // whoever agreed did not see this
 		}
 		return next, nil
 	}
@@ -300,7 +317,7 @@ func (b *Batch) preview(ctx context.Context, o *Outcome, p *Proposal) (*Request,
 		out.apply(j)
 		return nil, out.Err()
 	}
-	return b.gate.newRequest(b, o, p, j), nil
+	return b.gate.newRequest(ctx, b, o, p, j)
 }
 
 // state returns how a call ends that is answered so.

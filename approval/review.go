@@ -132,28 +132,30 @@ func (o *Outcome) apply(j policy.Judgement) {
 
 // ask makes a request, unless too many wait already.
 func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) draft {
+	request, err := g.newRequest(ctx, e.batch, &d.outcome, d.proposal, j)
+	if err != nil {
+		return g.refuse(ctx, d.outcome, policy.StateDenied, err.Error())
+	}
 	if !e.counted && !g.reserve(d.outcome.Call.Session) {
 		why := fmt.Sprintf("%d requests wait for an answer already", MaxPending)
 		d.outcome.Trace = append(d.outcome.Trace, policy.Step{Look: "limit", Found: "refused", Source: why})
 		return g.refuse(ctx, d.outcome, policy.StateBlocked, why)
 	}
 	e.counted = true
-	d.request = g.newRequest(e.batch, &d.outcome, d.proposal, j)
-	if g.cfg.Origin != nil {
-		d.request.Origin = g.cfg.Origin(ctx)
-	}
-	d.outcome.Request, d.outcome.Asked = d.request.ID, d.request.Created
+	d.request = request
+	d.outcome.Request, d.outcome.Asked, d.outcome.Routing = request.ID, request.Created, request.Routing
 	return d
 }
 
-func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j policy.Judgement) *Request {
+// newRequest makes a request. The error says why nobody can be asked.
+func (g *Gate) newRequest(ctx context.Context, b *Batch, o *Outcome, p *Proposal, j policy.Judgement) (*Request, error) {
 	r := &Request{
 		ID: g.cfg.NewID(), Batch: b.id, Call: cloneCall(o.Call), Fingerprint: o.Fingerprint,
 		Definition: p.Definition, SharesName: p.SharesName,
 		Summary: p.Summary, Why: j.Why, Acts: cloneActs(p.Acts), Open: j.Open,
 		PersonOnly: j.PersonOnly, NoSession: p.NoSession, NoAlways: p.NoAlways,
 		Once: p.Once && !p.NoSession && !j.PersonOnly, Choices: p.Choices, Edit: p.Edit, YesOrNo: p.YesOrNo,
-		wait: p.Wait, Trace: j.Trace, Created: g.cfg.Clock(),
+		wait: p.Wait, Trace: j.Trace, Created: g.cfg.Clock(), Origin: g.origin(ctx),
 		view: &lazyView{build: p.View}, held: p.Held, done: make(chan struct{}),
 	}
 	if r.Summary == "" {
@@ -168,7 +170,14 @@ func (g *Gate) newRequest(b *Batch, o *Outcome, p *Proposal, j policy.Judgement)
 	for i := range r.Offers {
 		r.Offers[i].Warn = slices.Concat(r.Offers[i].Warn, j.Warnings)
 	}
-	return r
+	return r, g.route(r)
+}
+
+func (g *Gate) origin(ctx context.Context) Origin {
+	if g.cfg.Origin == nil {
+		return Origin{}
+	}
+	return g.cfg.Origin(ctx)
 }
 
 // refuse drafts the end of a call that nobody is asked about.

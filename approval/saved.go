@@ -178,14 +178,15 @@ func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 	r := next.request
 	switch {
 	case r == nil:
-	case r.Fingerprint != old.Fingerprint || r.PersonOnly && !old.PersonOnly:
+	case r.Fingerprint != old.Fingerprint || r.PersonOnly && !old.PersonOnly || !r.Routing.asks(old.Routing):
 		e.former = append(e.former, old.ID)
 		r.Why = joinReasons("asked again because it is no longer what was shown", r.Why)
 	case b.gate.endedUnanswered(ctx, old):
 		e.former = append(e.former, old.ID)
 	default:
-		r.ID, r.Created = old.ID, old.Created
-		next.outcome.Request, next.outcome.Asked = old.ID, old.Created
+		// Votes are for the policy that was in force when it was asked.
+		r.ID, r.Created, r.Routing = old.ID, old.Created, old.Routing
+		next.outcome.Request, next.outcome.Asked, next.outcome.Routing = old.ID, old.Created, old.Routing
 	}
 	return next
 }

@@ -113,7 +113,7 @@ func (g *Gate) resettle(ctx context.Context) {
 
 // recheck judges a pending entry by what is remembered now, if that has changed
 // since it was judged last. One that still asks stays as it is, unless only a
-// person may answer it now: then it is asked again, and says so. That nobody would
+// person may answer it now, or others decide: then it is asked again, and says so. That nobody would
 // be asked now is no answer to what somebody may be reading.
 func (b *Batch) recheck(ctx context.Context, e *entry) {
 	if !b.takeStale(e) {
@@ -122,7 +122,7 @@ func (b *Batch) recheck(ctx context.Context, e *entry) {
 	seen := b.gate.changes.Load()
 	o := e.outcome
 	j, err := b.gate.judgement(ctx, &o, e.proposal, false)
-	if err != nil || j.State == policy.StateModeApproved || j.State == policy.StatePending && (!j.PersonOnly || e.request.PersonOnly) {
+	if err != nil || j.State == policy.StateModeApproved || j.State == policy.StatePending && (!j.PersonOnly || e.request.PersonOnly) && !b.gate.reroutes(e.request) {
 		b.giveBack(ctx, e, seen)
 		return
 	}

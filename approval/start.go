@@ -124,6 +124,10 @@ func (b *Batch) stillAllowed(ctx context.Context, d *draft) (reason string, err 
 		return "what allowed it no longer does", nil
 	case j.PersonOnly && !o.PersonOnly:
 		return j.Why, nil // which nobody was told who said yes
+	case byPerson:
+		if err := b.gate.stillDecided(ctx, d); err != nil {
+			return err.Error(), nil
+		}
 	case !byPerson:
 		o.apply(j) // another rule or grant may be what allows it now
 	}

@@ -49,3 +49,22 @@ func TestLineOfAConnection(t *testing.T) {
 		}
 	}
 }
+
+// The record of a call that two people decided shows both.
+func TestStoryShowsWhoVoted(t *testing.T) {
+	vote := func(id, name, key string) approval.Voted {
+		return approval.Voted{Person: id, Name: name, Strength: approval.StrengthPasskey,
+			Vote: approval.Vote{Proof: approval.Proof{Credential: key}, Note: "fine"}}
+	}
+	r := approval.Record{Event: approval.Event{Kind: approval.EventEnded, Tool: "build", State: policy.StateApproved, Sponsor: "p_eve",
+		Votes: []approval.Voted{vote("p_ann", "Ann", "k1"), vote("p_bob", "Bob", "k2")}}}
+	var story strings.Builder
+	if err := (auditview.Story{Records: []approval.Record{r}}).Print(&story); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"voted         Ann (p_ann), with a passkey k1: fine\n", "  Bob (p_bob), with a passkey k2: fine\n", "sponsor     p_eve\n"} {
+		if !strings.Contains(story.String(), want) {
+			t.Errorf("%s\ndoes not have %q", story.String(), want)
+		}
+	}
+}

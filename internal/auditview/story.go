@@ -62,6 +62,8 @@ func (p *page) record(r *approval.Record) {
 	p.fact("answer", answer(r))
 	p.fact("stage", string(e.Stage))
 	p.fact("by", who(e))
+	p.list("voted", votes(e))
+	p.fact("sponsor", e.Sponsor)
 	p.fact("basis", e.Basis)
 	p.fact("rule", e.Rule)
 	p.fact("grant", e.Grant)
@@ -129,6 +131,18 @@ func who(e *approval.Event) string {
 		return ""
 	}
 	return e.By.String()
+}
+
+// votes says who voted, with what.
+func votes(e *approval.Event) []string {
+	out := make([]string, len(e.Votes))
+	for i, v := range e.Votes {
+		out[i] = fmt.Sprintf("%s (%s), with a %s %s", v.Name, v.Person, v.Strength, v.Proof.Credential)
+		if v.Note != "" {
+			out[i] += ": " + v.Note
+		}
+	}
+	return out
 }
 
 // view writes what the person was shown.

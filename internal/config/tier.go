@@ -21,6 +21,7 @@ type TierKind string
 const (
 	BuiltIn       TierKind = "built-in"      // for what no file speaks about
 	Administrator TierKind = "administrator" // /etc/assent/policy.yaml
+	TeamTier      TierKind = "team"          // the signed policy of the team
 	UserTier      TierKind = "user"          // config.yaml
 	Project       TierKind = "project"       // a worker file or .assent/policy.yaml
 	Operator      TierKind = "operator"      // -c FILE, which replaces discovery
@@ -31,11 +32,11 @@ type Tier struct {
 	Kind   TierKind
 	Policy *Policy
 	// Trusted says that the file may widen. A project's file may only once the user has
-	// said so; the others are always trusted.
+	// said so, and the team's policy only while it is not too old; the others are always trusted.
 	Trusted bool
 }
 
-func (t Tier) trusted() bool { return t.Trusted || t.Kind != Project }
+func (t Tier) trusted() bool { return t.Trusted || t.Kind != Project && t.Kind != TeamTier }
 
 // An Effective policy is what all tiers say together. Each part of it names in its Source
 // the file and line that it comes from.
@@ -126,6 +127,9 @@ func (c *combination) add(t Tier) error {
 	c.policy.Warnings = slices.Concat(c.policy.Warnings, p.Warnings)
 	c.policy.Notes = slices.Concat(c.policy.Notes, p.Notes)
 	c.policy.Expect = slices.Concat(c.policy.Expect, p.Expect)
+	if p.Team.Source != "" && t.Kind != Administrator {
+		c.warn(p, "%s is left out: only the administrator's file names a team", p.Team.Source)
+	}
 	if !t.trusted() {
 		return c.narrow(p)
 	}

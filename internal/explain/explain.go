@@ -76,6 +76,8 @@ type Act struct {
 type Explainer struct {
 	Tools  approval.Preparer
 	Policy policy.Policy
+	// Team is the team of the machine; nil for none.
+	Team approval.Team
 	// Project is the folder of the project that the calls belong to.
 	Project string
 	// Clock tells the time; nil means that of the system.
@@ -124,12 +126,25 @@ func (e *Explainer) Judge(ctx context.Context, call policy.Call) Answer {
 	if err != nil {
 		return Failed(err)
 	}
+	holds := *e // with what the team reserves now
+	if e.Team != nil {
+		if holds.Policy.Reserved, err = e.Team.Reserved(); err != nil {
+			return Failed(err)
+		}
+	}
+	e = &holds
 	q := p.Question(&call, e.now())
 	q.Traced = true
 	j := e.Policy.Judge(q)
 	out := Answer{
 		For: e.For, Outcome: outcome(j.State), Why: j.Why, Trace: j.Trace, Summary: p.Summary, PersonOnly: j.PersonOnly,
 		Acts: make([]Act, 0, len(p.Acts)),
+	}
+	if e.Team != nil && out.Outcome == Ask {
+		r := &approval.Request{Call: call, Acts: p.Acts, Created: e.now(), Origin: approval.Origin{Agent: e.For}}
+		if _, err := e.Team.Route(r); err != nil {
+			out.Outcome, out.Why = Deny, err.Error()
+		}
 	}
 	if e.Held && p.Held != nil && out.Outcome != Deny {
 		out.Held = p.Held()

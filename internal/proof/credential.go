@@ -86,13 +86,19 @@ func Verify(c Credential, p approval.Proof) (approval.Strength, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.Kind == KindPasskey {
-		return approval.StrengthPasskey, verifyPasskey(c, message, p)
+	strength := approval.StrengthDevice
+	switch {
+	case c.Kind == KindPasskey:
+		strength, err = approval.StrengthPasskey, verifyPasskey(c, message, p)
+	case p.Authenticator != nil || p.Client != nil:
+		err = errors.New("the key of a device signs no data of a browser")
+	default:
+		err = VerifySignature(c.Public, message, p.Signature)
 	}
-	if p.Authenticator != nil || p.Client != nil {
-		return "", errors.New("the key of a device signs no data of a browser")
+	if err != nil {
+		return "", err
 	}
-	return approval.StrengthDevice, VerifySignature(c.Public, message, p.Signature)
+	return strength, nil
 }
 
 // signedText is what the signature of a proof has to be under: the statement, or a list that has it.

@@ -189,7 +189,8 @@ func Preview(ctx context.Context, s *store.Store, run sessions.SavedRun, holds *
 	all.Recall(saved.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
 	all.Gate = func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-		gate := approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules, Rules: s, Grants: s}
+		gate := approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules, Rules: s, Grants: s,
+			Team: holds.Team()}
 		return tool.Guard(gate, tools...)
 	}
 	all.Model = noModel

@@ -10,6 +10,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/realpath"
+	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/sandbox"
@@ -94,10 +95,11 @@ type Setup struct {
 
 	byDefault bool // something holds where no file speaks
 	settings  []sandbox.Entry
-	person    string        // the path of the user's own config
-	operator  *config.File  // of -c; nil for none
-	tiers     []config.Tier // below a worker or project
-	files     []string      // of those tiers
+	person    string         // the path of the user's own config
+	operator  *config.File   // of -c; nil for none
+	tiers     []config.Tier  // below a worker or project
+	files     []string       // of those tiers
+	member    *member.Member // of the team of this machine; nil for none
 }
 
 // Resolve finds out what holds.
@@ -243,6 +245,7 @@ func (s *Setup) readAdmin() error {
 		return err
 	}
 	s.add(config.Administrator, admin)
+	s.readTeam(admin)
 	return nil
 }
 

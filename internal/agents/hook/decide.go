@@ -111,6 +111,8 @@ func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e 
 	}
 	request := b.Pending()[0]
 	switch {
+	case request.TeamDecides(): // which no prompt and no mode of this machine can
+		return a.askInbox(ctx, d, b, call)
 	case a.Observe:
 		return b, b.HandOver(ctx, request)
 	case open && who != "deny":
@@ -188,7 +190,7 @@ func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approva
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
 		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
-		Proofs: proof.Verifier(proof.NewBook(d.store).Key),
+		Proofs: proof.Verifier(proof.NewBook(d.store).Key), Team: d.setup.Team(),
 		Origin: d.origin,
 	})
 }

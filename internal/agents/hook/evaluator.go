@@ -207,7 +207,7 @@ func (d *evaluator) denied(session string) func(context.Context, policy.Act) boo
 	return func(ctx context.Context, act policy.Act) bool {
 		s, err := d.opened()
 		switch {
-		case err != nil:
+		case err != nil || d.setup.Decided(call, act):
 			return true
 		case s == nil: // nothing is kept yet, and nobody but a look goes on without a store
 			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(call, act, d.clock())
@@ -315,6 +315,11 @@ func (d *evaluator) otherwise(ctx context.Context, names []agents.ToolName, call
 		return nil, err
 	}
 	p := policy.Policy{Rules: rules, Fixed: d.setup.Rules, Grants: grants, Mode: policy.ModeAsk}
+	if team := d.setup.Team(); team != nil {
+		if p.Reserved, err = team.Reserved(); err != nil {
+			return nil, err
+		}
+	}
 	acts = append([]policy.Act{}, acts...)
 	for _, name := range names {
 		other := policy.Call{Connector: name.Connector, Tool: name.Tool, Arguments: call.Arguments,
@@ -330,6 +335,9 @@ func (d *evaluator) otherwise(ctx context.Context, names []agents.ToolName, call
 			if j.Rule != nil {
 				acts[0].Why += " by " + j.Rule.String()
 			}
+			return acts, nil
+		case d.setup.Decided(other, act) && !d.setup.Decided(call, acts[0]): // by that name the request would go to nobody
+			acts[0].Verdict, acts[0].Why = policy.VerdictBlock, may+", about which the team decides; give the server another name"
 			return acts, nil
 		case !j.State.Runs():
 			acts[0].Verdict, acts[0].PersonOnly = policy.VerdictAsk, true

@@ -58,7 +58,7 @@ func Explain(ctx context.Context, o Options, event []byte) (answer explain.Answe
 		return answer, err
 	}
 	holds := policy.Policy{Rules: rules, Fixed: d.setup.Rules, Mode: d.mode(ctx)}
-	judge := explain.Explainer{Tools: d.tools, Policy: holds, Project: d.setup.Scope, Clock: o.Clock}
+	judge := explain.Explainer{Tools: d.tools, Policy: holds, Team: d.setup.Team(), Project: d.setup.Scope, Clock: o.Clock}
 	kept := policy.RulesIn(rules.Rules(), d.setup.Scope)
 	judge.Hosts = d.setup.Shell.Network.Words(slices.Concat(kept, d.setup.Rules.Rules()))
 	answer = judge.Judge(ctx, want.Call)

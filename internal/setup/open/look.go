@@ -40,7 +40,7 @@ func (b *Base) Explainer(ctx context.Context, further ...tool.Tool) (*explain.Ex
 		}
 	}
 	return &explain.Explainer{
-		Tools: lookingAt{set, b}, Policy: conf, Project: b.Scope, Undoing: box.Undoing, Hosts: b.Hosts(),
+		Tools: lookingAt{set, b}, Policy: conf, Team: b.Team(), Project: b.Scope, Undoing: box.Undoing, Hosts: b.Hosts(),
 	}, box.Close, nil
 }
 

@@ -187,16 +187,19 @@ func (b *Base) Gate(conf *policy.RuleSet) approval.Config {
 	return approval.Config{
 		Session: b.Session, Project: b.Scope, Mode: b.Mode, Policy: conf, Sandbox: b.Sandbox.Words(),
 		Rules: b.Store, Grants: b.Store, Requests: b.Store, Claims: b.Store,
-		Proofs: proof.Verifier(proof.NewBook(b.Store).Key),
+		Proofs: proof.Verifier(proof.NewBook(b.Store).Key), Team: b.Team(),
 		Origin: func(context.Context) approval.Origin { return setup.Origin(b.agent, b.Dir) },
 	}
 }
 
 // Denied tells lists, searches and commands which acts are denied, by a rule or for the
-// session. What cannot be found out is denied.
+// session, or are for the team to decide about. What cannot be found out is denied.
 func (b *Base) Denied(conf *policy.RuleSet) func(context.Context, policy.Act) bool {
 	call := policy.Call{Session: b.Session, Project: b.Scope}
 	return func(ctx context.Context, act policy.Act) bool {
+		if b.Decided(call, act) {
+			return true
+		}
 		if b.Store == nil {
 			meets, _ := policy.Policy{Fixed: conf}.Denies(call, act, time.Now())
 			return meets == policy.MatchYes

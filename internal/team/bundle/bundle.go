@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/proof"
 )
 
 // A Bundle is everything that a team says.
@@ -75,26 +75,8 @@ type Person struct {
 	Credentials []Credential `json:"credentials,omitempty"`
 }
 
-// A Kind is what a credential is.
-type Kind string
-
-// The kinds of credentials.
-const (
-	Passkey Kind = "passkey"
-	Device  Kind = "device"
-)
-
-// A Credential is a key that a person answers with.
-type Credential struct {
-	ID   string `json:"id"`
-	Kind Kind   `json:"kind"`
-	// Public is the DER of a SubjectPublicKeyInfo.
-	Public []byte `json:"public"`
-	// RP is the name of the server that a passkey was made for.
-	RP string `json:"rp,omitempty"`
-	// Since is when it begins to count.
-	Since time.Time `json:"since"`
-}
+// A Credential is a key that a person answers with. Whose it is says where it stands.
+type Credential = proof.Credential
 
 // A Machine is one that has joined: it may ask, and never answers.
 type Machine struct {
@@ -167,10 +149,13 @@ func (b *Bundle) Validate() error {
 }
 
 // words are taken where a person or a group could stand.
-var words = []string{approval.NotSponsor, approval.NotEditor, approval.FromSponsor}
+var words = []string{approval.NotSponsor, approval.NotEditor, approval.FromSponsor, Nobody}
+
+// Nobody stands for the person behind an agent while no policy says who that is. Nobody can answer as such.
+const Nobody = "nobody"
 
 func (b *Bundle) validPeople() error {
-	ids, credentials := map[string]bool{}, map[string]bool{}
+	ids, credentials, keys := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for _, p := range b.People {
 		switch {
 		case p.ID == "" || p.Name == "":
@@ -184,23 +169,14 @@ func (b *Bundle) validPeople() error {
 		}
 		ids[p.ID] = true
 		for _, c := range p.Credentials {
-			switch {
-			case c.ID == "" || len(c.Public) == 0:
-				return fmt.Errorf("a credential of %s needs an id and a key", p.ID)
-			case credentials[c.ID]:
-				return fmt.Errorf("the credential %s is there twice", c.ID)
-			case c.Kind != Passkey && c.Kind != Device:
-				return fmt.Errorf("credential %s: kind %q: use passkey or device", c.ID, string(c.Kind))
-			case c.Kind == Passkey && c.RP == "":
-				return fmt.Errorf("credential %s: a passkey needs the name of its server (rp)", c.ID)
+			if err := c.Validate(); err != nil {
+				return fmt.Errorf("person %s: %w", p.ID, err)
 			}
-			credentials[c.ID] = true
 			// One key under two names would let one person answer as two.
-			key := base64.StdEncoding.EncodeToString(c.Public)
-			if credentials["key "+key] {
-				return fmt.Errorf("the key of credential %s is there twice", c.ID)
+			if credentials[c.ID] || keys[string(c.Public)] || c.Person != "" && c.Person != p.ID {
+				return fmt.Errorf("the credential %s of %s, or its key, is there twice or says that it is another's", c.ID, p.ID)
 			}
-			credentials["key "+key] = true
+			credentials[c.ID], keys[string(c.Public)] = true, true
 		}
 	}
 	return nil

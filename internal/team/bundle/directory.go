@@ -1,8 +1,6 @@
 package bundle
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"time"
 
@@ -13,7 +11,7 @@ import (
 // A directory is who the people of a bundle are.
 type directory struct {
 	bundle *Bundle
-	// owners has the place of each credential that counts.
+	// owners says whose the credentials are that count.
 	owners map[string]owner
 }
 
@@ -28,7 +26,7 @@ func (b *Bundle) Directory(at time.Time) approval.Directory {
 	for i := range b.People {
 		p := &b.People[i]
 		for j := range p.Credentials {
-			if c := &p.Credentials[j]; !at.Before(c.Since) {
+			if c := &p.Credentials[j]; c.Holds(at) {
 				d.owners[c.ID] = owner{p, c}
 			}
 		}
@@ -42,7 +40,7 @@ func (d directory) Voter(p approval.Proof) (approval.Person, approval.Strength, 
 	if !ok {
 		return approval.Person{}, "", fmt.Errorf("%w: %q is nobody's in %s", proof.ErrUnknownKey, p.Credential, d.bundle.Name())
 	}
-	strength, err := o.credential.verify(p)
+	strength, err := proof.Verify(*o.credential, p)
 	if err != nil {
 		return approval.Person{}, "", err
 	}
@@ -51,14 +49,3 @@ func (d directory) Voter(p approval.Proof) (approval.Person, approval.Strength, 
 
 // Editors implements [approval.Directory].
 func (d directory) Editors() []string { return d.bundle.Editors }
-
-// verify reports how much the proof shows.
-func (c *Credential) verify(p approval.Proof) (approval.Strength, error) {
-	if len(p.Public) > 0 && !bytes.Equal(p.Public, c.Public) {
-		return "", proof.ErrUnknownKey
-	}
-	if c.Kind != Device {
-		return "", errors.New("this program cannot verify passkeys yet")
-	}
-	return approval.StrengthDevice, proof.Verify(c.Public, proof.Answer(p.Statement), p.Signature)
-}

@@ -177,6 +177,12 @@ func (m *Member) Reserved() (*policy.Reserved, error) {
 	return all, err
 }
 
+// Decided reports whether somebody is named who decides about the act, whether the policy is fresh or not.
+func (m *Member) Decided(call *policy.Call, act policy.Act) bool {
+	h, _ := m.now()
+	return h.bundle != nil && len(h.reserved.By(call, []policy.Act{act}, m.clock())) > 0
+}
+
 // Need implements [approval.Team].
 func (m *Member) Need(r *approval.Request) (approval.Need, error) {
 	h, why := m.now()
@@ -199,27 +205,29 @@ func (m *Member) need(h *held, why string, r *approval.Request) (approval.Need, 
 	return bundle.Unreserved(), nil
 }
 
-// Route implements [approval.Team]. What nobody is named for goes nowhere while the team does not know this
-// machine, or its policy cannot be used: somebody at the machine may answer it.
+// Route implements [approval.Team]. What nobody is named for may be answered at the machine also while the team
+// does not know it, or its policy cannot be used; then nobody of the team can answer.
 func (m *Member) Route(r *approval.Request) (*approval.Routing, error) {
 	h, why := m.now()
 	need, err := m.need(h, why, r)
 	if err != nil {
 		return nil, err
 	}
-	if why == "" {
-		why = h.unknown()
+	out := &approval.Routing{Tenant: m.team.Name, Agent: r.Origin.Agent, Sponsor: bundle.Nobody, Need: need}
+	if h.machine != nil {
+		out.Gate = h.machine.Gate
 	}
-	if why != "" {
-		if need.Here {
-			return nil, nil
-		}
+	if h.bundle == nil {
+		return out, nil
+	}
+	out.Serial = h.bundle.Serial
+	switch why := h.unknown(); {
+	case why == "":
+		out.Sponsor = h.bundle.Machine(out.Gate).Behind(out.Agent)
+	case !need.Here:
 		return nil, fmt.Errorf("this needs %s, and %s", need, why)
 	}
-	return &approval.Routing{
-		Tenant: h.bundle.Tenant, Gate: h.machine.Gate, Agent: r.Origin.Agent, Serial: h.bundle.Serial, Need: need,
-		Sponsor: h.bundle.Machine(h.machine.Gate).Behind(r.Origin.Agent),
-	}, nil
+	return out, nil
 }
 
 // unknown says why nobody could answer for this machine.
