@@ -21,6 +21,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/webhook"
 )
 
@@ -85,7 +86,7 @@ type Limits struct {
 func (l *Limits) defaults() {
 	l.RequestBytes = cmp.Or(l.RequestBytes, 4<<20)
 	l.AuditBytes = cmp.Or(l.AuditBytes, 4<<20)
-	l.BundleBytes = cmp.Or(l.BundleBytes, 16<<20)
+	l.BundleBytes = cmp.Or(l.BundleBytes, bundle.MaxBytes)
 	l.Waiting = cmp.Or(l.Waiting, 12_000)
 	l.Connections = cmp.Or(l.Connections, 16_000)
 	l.AuditInFlight = cmp.Or(l.AuditInFlight, 64<<20)
