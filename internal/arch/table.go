@@ -268,7 +268,8 @@ var table = map[string]line{
 		outside: []string{system},
 	},
 	"internal/team/admin": {
-		inside:  to("approval audit internal/config internal/explain internal/rulebook internal/team/bundle internal/team/db internal/team/wire policy present"),
+		inside: to("approval audit internal/config internal/explain internal/proof internal/rulebook internal/team/bundle internal/team/db " +
+			"internal/team/log internal/team/wire policy present"),
 		outside: []string{"golang.org/x/mod"},
 	},
 	"internal/team/db": {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/proof"
 	"github.com/assent-dev/assent/internal/team/bundle"
 )
 
@@ -21,7 +22,7 @@ func someBundle() *bundle.Bundle {
 			Expires: bundle.Duration(time.Hour)}},
 		People: []bundle.Person{
 			{ID: "p_ann", Name: "Ann", Groups: []string{"sre"}, Credentials: []bundle.Credential{
-				{ID: "c_1", Kind: bundle.Passkey, Public: []byte("one"), RP: "assent.example.org", Since: day}}},
+				{ID: "c_1", Kind: proof.KindPasskey, Public: []byte("one"), RP: "assent.example.org", Since: day}}},
 			{ID: "p_bob", Name: "Bob", Groups: []string{"sre", "oncall"}},
 		},
 		Machines:   []bundle.Machine{{ID: "g_1", Public: []byte("machine"), Host: "laptop", Sponsor: "p_ann"}},

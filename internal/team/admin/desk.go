@@ -2,13 +2,16 @@ package admin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/wire"
 )
 
 // A Desk is where a team's directory, bundles and records are: the database of its server ([Local]), or the
@@ -127,4 +130,33 @@ func (l *Local) Publish(ctx context.Context, note []byte) error {
 		return fmt.Errorf("%w (%w)", ErrConflict, err)
 	}
 	return err
+}
+
+// Records implements [Desk].
+func (l *Local) Records(ctx context.Context, since time.Time) iter.Seq2[Shipped, error] {
+	return func(yield func(Shipped, error) bool) {
+		for k, err := range l.DB.Since(ctx, since) {
+			s := Shipped{Gate: k.Gate, Stream: k.Stream}
+			if err == nil {
+				s.Record, err = readRecord(k.Record)
+			}
+			if err == nil && s.Record.At.Before(since) {
+				continue // it was shipped late
+			}
+			if !yield(s, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// readRecord reads a record as it was shipped.
+func readRecord(r wire.Record) (out approval.Record, err error) {
+	out.Seq = r.Seq
+	copy(out.Prev[:], r.Prev)
+	copy(out.Hash[:], r.Hash)
+	if err := json.Unmarshal(r.Body, &out.Event); err != nil {
+		return out, fmt.Errorf("record %d cannot be read: %w", r.Seq, err)
+	}
+	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/proof"
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
 )
@@ -67,14 +68,17 @@ func (e Edition) people(b *bundle.Bundle, note func(string, ...any)) {
 		}
 		out := bundle.Person{ID: p.ID, Name: p.Name, Groups: p.Groups}
 		for _, c := range d.Credentials {
+			key := bundle.Credential{ID: c.ID, Kind: proof.Kind(c.Kind), Public: c.Public, RP: c.RP, Since: c.CountsFrom.UTC().Truncate(time.Second)}
+			invalid := key.Validate()
 			switch {
 			case c.Person != p.ID || !c.Revoked.IsZero():
 			case c.CountsFrom.After(d.Now):
 				note("The %s %s of %s is left out: it was added %s and waits until %s. If %s did not add it, revoke it.", c.Kind, c.ID,
 					p.ID, when(c.Created), when(c.CountsFrom), p.Name)
+			case invalid != nil:
+				note("A key of %s is left out: %v.", p.ID, invalid)
 			default:
-				out.Credentials = append(out.Credentials, bundle.Credential{ID: c.ID, Kind: bundle.Kind(c.Kind), Public: c.Public,
-					RP: c.RP, Since: c.CountsFrom.UTC().Truncate(time.Second)})
+				out.Credentials = append(out.Credentials, key)
 			}
 		}
 		b.People = append(b.People, out)

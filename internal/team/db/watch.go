@@ -57,9 +57,9 @@ const (
 
 // A message is what one replica tells the others.
 type message struct {
-	Tenant  string `json:"t,omitempty"`
-	From    string `json:"f"`
-	Test    bool   `json:"x,omitempty"`
+	Tenant string `json:"t,omitempty"`
+	From   string `json:"f"`
+	Test   bool   `json:"x,omitempty"`
 	Changes
 }
 
