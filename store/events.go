@@ -278,8 +278,14 @@ func joinWorkers(chain []string) string {
 
 // sum returns the hash of a row that follows the one with the hash prev.
 func (r *eventRow) sum(chain *audit.Chain, prev []byte) [sha256.Size]byte {
-	texts := []string{r.kind, r.session, r.call, r.tool, r.workers, r.state, r.stage, r.rule, r.via}
-	return chain.Hash(prev, []int64{r.at, r.waited}, texts, r.body)
+	return chain.Hash(prev, r.numbers(), r.texts(), r.body)
+}
+
+// numbers and texts are the columns that the hash covers.
+func (r *eventRow) numbers() []int64 { return []int64{r.at, r.waited} }
+
+func (r *eventRow) texts() []string {
+	return []string{r.kind, r.session, r.call, r.tool, r.workers, r.state, r.stage, r.rule, r.via}
 }
 
 // record returns the row as an audit log gives it out.

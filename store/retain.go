@@ -13,6 +13,9 @@ import (
 type Retention struct {
 	Age   time.Duration
 	Bytes int64 // of the whole store
+	// Sent is the number of the last record that another keeper of the log has acknowledged: those after it stay,
+	// whatever their age. Nil if nobody else keeps the log.
+	Sent *int64
 }
 
 // pruneChunk is how many records are removed in one transaction: others are to
@@ -60,6 +63,9 @@ func (s *Store) pruneThrough(ctx context.Context, keep Retention) (through int64
 			through = max(through, n)
 		}
 		through = min(through, h.anchorSeq+pruneChunk, h.seq)
+		if keep.Sent != nil {
+			through = min(through, *keep.Sent)
+		}
 		if through <= h.anchorSeq {
 			through = 0
 		}

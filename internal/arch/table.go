@@ -63,8 +63,10 @@ var table = map[string]line{
 		inside:  to("approval audit internal/redact policy store/sessions"),
 		outside: []string{"modernc.org/sqlite"},
 	},
+	"store/group": {},
+	"store/kept":  {inside: to("approval audit internal/redact policy"), pure: true},
 	"store/postgres": {
-		inside:  to("approval audit internal/redact policy store/sessions"),
+		inside:  to("approval audit policy store/group store/kept store/sessions"),
 		outside: []string{"github.com/jackc/pgx/v5"},
 	},
 	"store/sessions": {pure: true},

@@ -2,11 +2,9 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -55,7 +53,8 @@ func migrate(ctx context.Context, pool *pgxpool.Pool, component string, steps []
 // in PostgreSQL's own tables in spite of IF NOT EXISTS; the loser finds it when it looks again.
 func createVersions(ctx context.Context, pool *pgxpool.Pool) error {
 	_, err := pool.Exec(ctx, versionsTable)
-	if code(err) == uniqueViolation || code(err) == duplicateTable {
+	switch code(err) {
+	case uniqueViolation, duplicateTable, duplicateObject:
 		_, err = pool.Exec(ctx, versionsTable)
 	}
 	return err
@@ -80,19 +79,4 @@ func take(ctx context.Context, pool *pgxpool.Pool, component string, version int
 		_, err = tx.Exec(ctx, step)
 		return err
 	})
-}
-
-// Codes of PostgreSQL's errors that mean something here.
-const (
-	uniqueViolation = "23505"
-	duplicateTable  = "42P07"
-)
-
-// code is the code of a PostgreSQL error, or "".
-func code(err error) string {
-	var failed *pgconn.PgError
-	if errors.As(err, &failed) {
-		return failed.Code
-	}
-	return ""
 }

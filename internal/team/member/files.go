@@ -40,6 +40,10 @@ type Machine struct {
 	Server string `json:"server"`
 	// Private is the key that it signs its questions with.
 	Private ed25519.PrivateKey `json:"private"`
+	// CA are the certificates, as PEM, that the server's is checked with; empty means those of the system.
+	CA string `json:"ca,omitempty"`
+	// After is the number of the last record of the log from before it joined: those are not the team's.
+	After int64 `json:"after,omitempty"`
 }
 
 // LoadMachine reads who this machine is; the error is [fs.ErrNotExist] if it has joined no team.

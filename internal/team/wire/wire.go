@@ -43,10 +43,13 @@ type Taken struct {
 	Refused  map[string]string `json:"refused,omitempty"`
 }
 
-// An Ended is a question that needs no answer from the team any more.
+// An Ended is a question that needs no answer from the team any more, or, with [policy.StatePending], one whose
+// answer had no effect at the gate and that waits on.
 type Ended struct {
 	Request string       `json:"request"`
 	State   policy.State `json:"state"`
+	// Why says why an answer had no effect.
+	Why string `json:"why,omitempty"`
 	// By is who answered, if somebody did at the machine.
 	By policy.Who `json:"by,omitzero"`
 }
