@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
@@ -23,6 +25,7 @@ type published struct {
 	*bundle.Bundle
 	note, packed []byte
 	etag         string
+	machines     map[string]*bundle.Machine // by id
 }
 
 // serial is that of the newest bundle; 0 if there is none.
@@ -72,10 +75,29 @@ func (s *Server) refreshBundle(ctx context.Context) error {
 	if err = errors.Join(err, zip.Close()); err != nil {
 		return err
 	}
-	s.bundle.newest.Store(&published{Bundle: b, note: row.Note, packed: packed.Bytes(), etag: strconv.Quote(strconv.FormatInt(b.Serial, 10))})
+	p := &published{Bundle: b, note: row.Note, packed: packed.Bytes(), etag: strconv.Quote(strconv.FormatInt(b.Serial, 10)),
+		machines: map[string]*bundle.Machine{}}
+	for i := range b.Machines {
+		p.machines[b.Machines[i].ID] = &b.Machines[i]
+	}
+	s.bundle.newest.Store(p)
 	s.log.Info("bundle", "serial", b.Serial, "bytes", len(row.Note))
 	s.waiting.wakeAll()
 	return nil
+}
+
+// court is what the newest bundle says about who is who; nobody is anybody without one.
+func (s *Server) court(now time.Time) db.Court {
+	p := s.bundle.newest.Load()
+	if p == nil {
+		p = &published{Bundle: &bundle.Bundle{}}
+	}
+	return db.Court{People: p.Directory(now), Gate: func(id string) ed25519.PublicKey {
+		if m := p.machines[id]; m != nil {
+			return m.Public
+		}
+		return nil
+	}}
 }
 
 // giveBundle answers with the newest bundle, as it was published.

@@ -1,12 +1,15 @@
 package server_test
 
 import (
+	"crypto/rand"
 	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
+
+	"golang.org/x/mod/sumdb/note"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/team/server"
@@ -144,4 +147,18 @@ func TestLogKey(t *testing.T) {
 	if _, err := server.MakeLogKey(path, "acme"); !os.IsExist(err) {
 		t.Errorf("an existing key was replaced: %v", err)
 	}
+}
+
+// teamKeys returns a key of a team and its public half.
+func teamKeys(t testing.TB) (note.Signer, string) {
+	t.Helper()
+	secret, public, err := note.GenerateKey(rand.Reader, "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := note.NewSigner(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return signer, public
 }

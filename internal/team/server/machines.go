@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"errors"
 	"io"
@@ -106,6 +107,10 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, err)
 		return
 	}
+	if len(j.Public) != ed25519.PublicKeySize {
+		s.fail(w, r, refuse(http.StatusBadRequest, "the machine's key must be an Ed25519 key"))
+		return
+	}
 	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName || !utf8.ValidString(j.Host+j.User) {
 		s.fail(w, r, refuse(http.StatusBadRequest, "a token is needed, and names of at most %d bytes", maxName))
 		return
@@ -148,7 +153,7 @@ func (s *Server) wait(w http.ResponseWriter, r *http.Request, gate *db.Gate, _ [
 			return err
 		}
 	}
-	wake, ok := s.waiting.enter(gate.ID, s.cfg.Limits.Waiting)
+	wake, ok := s.waiting.enter(gate.ID, has, s.cfg.Limits.Waiting)
 	if !ok {
 		return busy("as many machines wait here as can")
 	}
@@ -158,7 +163,7 @@ func (s *Server) wait(w http.ResponseWriter, r *http.Request, gate *db.Gate, _ [
 	for last := false; ; {
 		news := wire.News{Cursor: after, Serial: s.bundle.serial()}
 		if news.Serial == has { // else the machine comes again for the answers: thousands are told of a bundle at once
-			if news, err = s.db.News(r.Context(), gate.ID, after); err != nil {
+			if news, err = s.db.NewsFor(r.Context(), gate.ID, after); err != nil {
 				return err
 			}
 			news.Serial = s.bundle.serial()

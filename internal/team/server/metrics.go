@@ -14,7 +14,7 @@ import (
 // metrics counts what the server does, for Prometheus. Names and labels are fixed here: nothing that a caller
 // chooses becomes one.
 type metrics struct {
-	waiting, records, requests, votes, notices, noticesFailed, checkpoints, panics, replayed atomic.Int64
+	records, requests, notices, noticesFailed, checkpoints, panics atomic.Int64
 
 	mu    sync.Mutex
 	calls map[call]int64
@@ -46,14 +46,12 @@ func (m *metrics) write(w io.Writer, more ...gauge) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	for _, g := range append([]gauge{
-		{"assent_waiting_machines", "gauge", "Machines that wait for news at this replica.", m.waiting.Load()},
 		{"assent_requests_total", "counter", "Questions taken from machines.", m.requests.Load()},
 		{"assent_audit_records_total", "counter", "Records taken from machines.", m.records.Load()},
 		{"assent_notices_total", "counter", "Notices that a webhook took.", m.notices.Load()},
 		{"assent_notices_failed_total", "counter", "Tries to send a notice that failed.", m.noticesFailed.Load()},
-		{"assent_checkpoints_total", "counter", "Checkpoints signed by this replica.", m.checkpoints.Load()},
+		{"assent_checkpoints_total", "counter", "Times that this replica looked after the checkpoint.", m.checkpoints.Load()},
 		{"assent_panics_total", "counter", "Calls that ended with a panic.", m.panics.Load()},
-		{"assent_calls_replayed_total", "counter", "Signed calls that came more than once.", m.replayed.Load()},
 		{"go_goroutines", "gauge", "Goroutines.", int64(runtime.NumGoroutine())},
 		{"go_memstats_sys_bytes", "gauge", "Bytes taken from the system.", int64(memory.Sys)},
 		{"go_memstats_heap_inuse_bytes", "gauge", "Bytes of the heap in use.", int64(memory.HeapInuse)},
@@ -73,8 +71,11 @@ func (m *metrics) write(w io.Writer, more ...gauge) {
 	}
 }
 
-// ServeHTTP answers a scrape.
+// scrape answers Prometheus.
 func (s *Server) scrape(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	s.metrics.write(w)
+	s.metrics.write(w,
+		gauge{"assent_waiting_machines", "gauge", "Machines that wait for news at this replica.", int64(s.waiting.count())},
+		gauge{"assent_bundle_serial", "gauge", "Serial of the newest bundle that this replica knows.", s.bundle.serial()},
+		gauge{"assent_body_bytes_free", "gauge", "Bytes of calls that may still come into memory.", s.bodies.left.Load()})
 }

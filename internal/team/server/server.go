@@ -14,6 +14,7 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/net/netutil"
 
+	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
 	"github.com/assent-dev/assent/internal/webhook"
 )
@@ -32,6 +33,10 @@ type Base struct {
 	Config *Config
 	DB     *db.DB
 	Log    *slog.Logger
+	// Bundle returns the newest bundle that the team's key signed; nil if there is none. It is not to be changed.
+	Bundle func() *bundle.Bundle
+	// Court is what that bundle says about who is who.
+	Court func() db.Court
 	// Stopping is closed when the server is to end: streams must end then. An answer must be written within a
 	// minute; a stream moves its deadline with [http.ResponseController].
 	Stopping <-chan struct{}
@@ -237,16 +242,29 @@ func (s *Server) handler(people func(Base) (http.Handler, error)) (http.Handler,
 		Problem(w, http.StatusNotFound, "nothing is at this address, or not with this method")
 	})
 	all.Handle("/gate/", nothing)
+	all.Handle("/gate", nothing) // else it would be sent to /gate/
 	if people == nil {
 		all.Handle("/", nothing)
 		return s.guard(all), nil
 	}
-	pages, err := people(Base{Config: s.cfg, DB: s.db, Log: s.log, Stopping: s.stopping})
+	pages, err := people(s.base())
 	if err != nil {
 		return nil, err
 	}
 	all.Handle("/", pages)
 	return s.guard(all), nil
+}
+
+func (s *Server) base() Base {
+	return Base{Config: s.cfg, DB: s.db, Log: s.log, Stopping: s.stopping,
+		Bundle: func() *bundle.Bundle {
+			if p := s.bundle.newest.Load(); p != nil {
+				return p.Bundle
+			}
+			return nil
+		},
+		Court: func() db.Court { return s.court(time.Now()) },
+	}
 }
 
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) {

@@ -1,29 +1,35 @@
 package server
 
-import "sync"
+import (
+	"slices"
+	"sync"
+)
 
 // waiting are the calls that wait for news, by gate. Each costs a channel and a place in a map.
 type waiting struct {
 	mu    sync.Mutex
-	calls map[string]map[chan struct{}]bool
+	calls map[string][]waiter // a machine has one bridge, and so mostly one call
 	n     int
 }
 
+// A waiter is one call.
+type waiter struct {
+	wake   chan struct{}
+	serial int64 // of the bundle that the machine has
+}
+
 // enter lets a call wait; ok is false if too many do. The channel gets something when there may be news.
-func (w *waiting) enter(gate string, most int) (wake chan struct{}, ok bool) {
+func (w *waiting) enter(gate string, serial int64, most int) (wake chan struct{}, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.n >= most {
 		return nil, false
 	}
 	if w.calls == nil {
-		w.calls = map[string]map[chan struct{}]bool{}
-	}
-	if w.calls[gate] == nil {
-		w.calls[gate] = make(map[chan struct{}]bool, 1)
+		w.calls = map[string][]waiter{}
 	}
 	wake = make(chan struct{}, 1)
-	w.calls[gate][wake] = true
+	w.calls[gate] = append(w.calls[gate], waiter{wake, serial})
 	w.n++
 	return wake, true
 }
@@ -31,9 +37,11 @@ func (w *waiting) enter(gate string, most int) (wake chan struct{}, ok bool) {
 func (w *waiting) leave(gate string, wake chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.calls[gate], wake)
-	if len(w.calls[gate]) == 0 {
+	left := slices.DeleteFunc(w.calls[gate], func(c waiter) bool { return c.wake == wake })
+	if len(left) == 0 {
 		delete(w.calls, gate)
+	} else {
+		w.calls[gate] = left
 	}
 	w.n--
 }
@@ -42,8 +50,8 @@ func (w *waiting) leave(gate string, wake chan struct{}) {
 func (w *waiting) wake(gate string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for c := range w.calls[gate] {
-		nudge(c)
+	for _, c := range w.calls[gate] {
+		nudge(c.wake)
 	}
 }
 
@@ -52,8 +60,8 @@ func (w *waiting) wakeAll() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, calls := range w.calls {
-		for c := range calls {
-			nudge(c)
+		for _, c := range calls {
+			nudge(c.wake)
 		}
 	}
 }
@@ -65,13 +73,13 @@ func (w *waiting) count() int {
 	return w.n
 }
 
-// gates are those that somebody waits for.
-func (w *waiting) gates() []string {
+// serials are the bundles of the gates that somebody waits for.
+func (w *waiting) serials() map[string]int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	out := make([]string, 0, len(w.calls))
-	for g := range w.calls {
-		out = append(out, g)
+	out := make(map[string]int64, len(w.calls))
+	for gate, calls := range w.calls {
+		out[gate] = calls[0].serial
 	}
 	return out
 }
