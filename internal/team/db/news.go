@@ -29,9 +29,8 @@ func (d *DB) NewsFor(ctx context.Context, gate string, after int64) (wire.News, 
 		var votes [][]byte
 		var a wire.Answer
 		_, err = pgx.ForEachRow(rows, []any{&a.Request, &a.State, &news.Cursor, &decision, &votes}, func() error {
-			answer, err := readAnswer(a, decision, votes)
-			news.Answers = append(news.Answers, answer)
-			return err
+			news.Answers = append(news.Answers, readAnswer(a, decision, votes))
+			return nil
 		})
 	}
 	if err != nil {
@@ -40,12 +39,13 @@ func (d *DB) NewsFor(ctx context.Context, gate string, after int64) (wire.News, 
 	return news, nil
 }
 
-func readAnswer(a wire.Answer, decision []byte, votes [][]byte) (wire.Answer, error) {
+// readAnswer leaves out what cannot be read: the gate finds it missing, and hears of the rest.
+func readAnswer(a wire.Answer, decision []byte, votes [][]byte) wire.Answer {
 	var notes []string
 	for _, data := range votes {
 		var v approval.Vote
 		if err := json.Unmarshal(data, &v); err != nil {
-			continue // it counts for nobody; the gate finds it missing
+			continue
 		}
 		a.Votes = append(a.Votes, v)
 		if v.Note != "" {
@@ -53,14 +53,11 @@ func readAnswer(a wire.Answer, decision []byte, votes [][]byte) (wire.Answer, er
 		}
 	}
 	a.Note = strings.Join(notes, "\n")
-	if decision == nil {
-		return a, nil
+	var d approval.Decision
+	if decision != nil && json.Unmarshal(decision, &d) == nil {
+		a.Decision = &d
 	}
-	a.Decision = new(approval.Decision)
-	if err := json.Unmarshal(decision, a.Decision); err != nil {
-		return a, fmt.Errorf("request %s: %w: %w", a.Request, ErrChanged, err)
-	}
-	return a, nil
+	return a
 }
 
 // Cursor is that of the newest answer for a gate.

@@ -97,10 +97,9 @@ func (d *DB) TakeNotices(ctx context.Context, limit int, lease time.Duration) ([
 		err = row.Scan(&n.ID, &n.Kind, &n.Subject, &body, &n.Created, &n.Tries, &n.lease)
 		n.Body = body
 		return n, err
-	}, `UPDATE team.outbox o SET tries = o.tries + 1, next_at = now() + $3
-		WHERE o.tenant = $1 AND o.id IN (
+	}, `WITH due AS MATERIALIZED (
 			SELECT id FROM team.outbox WHERE tenant = $1 AND next_at <= now() ORDER BY next_at, id LIMIT $2 FOR UPDATE SKIP LOCKED)
-		AND o.next_at <= now() RETURNING o.id, o.kind, o.subject, o.body, o.created, o.tries, o.next_at`, d.tenant, limit, lease)
+		UPDATE team.outbox o SET tries = o.tries + 1, next_at = now() + $3 FROM due WHERE o.tenant = $1 AND o.id = due.id AND o.next_at <= now() RETURNING o.id, o.kind, o.subject, o.body, o.created, o.tries, o.next_at`, d.tenant, limit, lease)
 }
 
 // Sent removes notices that have reached everybody.

@@ -312,7 +312,8 @@ func (d *DB) VerifyStream(ctx context.Context, gate, id string, seals ...audit.S
 				return v.Finish(), nil // it came while we read
 			}
 			after = r.Seq
-			link := audit.Link{Seq: r.Seq, Prev: r.Prev, Hash: r.Hash, Sum: chain.Hash(r.Prev, r.Numbers, r.Texts, r.Body)}
+			// What the server removed has no record of its own: the tree has an end that follows it.
+			link := audit.Link{Seq: r.Seq, Prev: r.Prev, Hash: r.Hash, Sum: chain.Hash(r.Prev, r.Numbers, r.Texts, r.Body), Pruned: s.Anchor.String()}
 			if err := v.Next(link); err != nil {
 				return audit.Verification{}, err
 			}

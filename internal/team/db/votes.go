@@ -1,6 +1,7 @@
 package db
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
@@ -40,12 +41,13 @@ type Outcome struct {
 
 // A pendingVote is a vote on its way.
 type pendingVote struct {
-	request *knownRequest
-	ballot  Ballot
-	person  string
-	court   Court
-	outcome Outcome
-	done    chan error
+	request  *knownRequest
+	ballot   Ballot
+	decision []byte // as it is kept
+	person   string
+	court    Court
+	outcome  Outcome
+	done     chan error
 }
 
 // Vote adds a person's vote to an open request, or replaces the one they gave, and settles the request if
@@ -55,6 +57,10 @@ type pendingVote struct {
 // When ctx ends first, the vote may still come to count.
 func (d *DB) Vote(ctx context.Context, id string, b Ballot, court Court) (Outcome, error) {
 	fail := func(err error) (Outcome, error) { return Outcome{}, fmt.Errorf("vote on %s: %w", id, err) }
+	kept, err := keep(&b.Decision)
+	if err != nil {
+		return fail(fmt.Errorf("%w: %w", ErrVoid, err))
+	}
 	r, err := d.knownRequest(ctx, id, court)
 	if err != nil {
 		return fail(err)
@@ -63,7 +69,7 @@ func (d *DB) Vote(ctx context.Context, id string, b Ballot, court Court) (Outcom
 	if err != nil {
 		return fail(err)
 	}
-	p := &pendingVote{request: r, ballot: b, person: person, court: court, done: make(chan error, 1)}
+	p := &pendingVote{request: r, ballot: b, decision: kept, person: person, court: court, done: make(chan error, 1)}
 	d.votes.add(p)
 	select {
 	case err := <-p.done:
@@ -160,7 +166,7 @@ type standing struct {
 	votes   []storedVote
 
 	settled  bool
-	decision *approval.Decision
+	decision []byte
 	asked    []string // nil: as before
 	next     *time.Time
 }
@@ -169,16 +175,19 @@ type standing struct {
 type storedVote struct {
 	request, person string
 	vote            approval.Vote
-	decision        approval.Decision
+	decision        []byte // as it is kept
 }
 
 func (v *storedVote) scan(scan func(...any) error) error {
-	var vote, decision []byte
-	err := scan(&v.request, &v.person, &vote, &decision)
-	if err == nil {
-		err = errors.Join(json.Unmarshal(vote, &v.vote), json.Unmarshal(decision, &v.decision))
+	var vote []byte
+	if err := scan(&v.request, &v.person, &vote, &v.decision); err != nil {
+		return err
 	}
-	return err
+	// A vote that somebody changed counts for nobody, and is in nobody's way.
+	if err := json.Unmarshal(vote, &v.vote); err != nil {
+		v.vote = approval.Vote{}
+	}
+	return nil
 }
 
 func (t *settlement) run(ctx context.Context, f func(pgx.Tx) error) error {
@@ -271,8 +280,7 @@ func (t *settlement) apply(s *standing, p *pendingVote) (Outcome, error) {
 	if signed, err := approval.ParseStatement(p.ballot.Vote.Proof.Statement); err != nil || !s.now.Before(time.Unix(signed.Expires, 0)) {
 		return Outcome{}, fmt.Errorf("%w: what was signed has expired", ErrVoid)
 	}
-	vote := storedVote{p.request.ID, p.person, p.ballot.Vote, p.ballot.Decision}
-	vote.decision.Proof, vote.decision.Votes, vote.decision.Note = nil, nil, ""
+	vote := storedVote{p.request.ID, p.person, p.ballot.Vote, p.decision}
 	if at >= 0 {
 		s.votes = slices.Delete(s.votes, at, at+1)
 		t.votes = slices.DeleteFunc(t.votes, func(o *pendingVote) bool { return o.request.ID == p.request.ID && o.person == p.person })
@@ -307,7 +315,7 @@ func (t *settlement) settle(s *standing, tally approval.Tally) {
 	s.settled, s.state, s.next = true, tally.State, nil
 	if len(tally.Votes) > 0 {
 		i := slices.IndexFunc(s.votes, func(v storedVote) bool { return v.vote.Proof.Statement == tally.Votes[0].Proof.Statement })
-		s.decision = &s.votes[i].decision
+		s.decision = s.votes[i].decision
 	}
 	t.change(s)
 	t.tell(NoticeSettled, s)
@@ -333,12 +341,8 @@ func (t *settlement) write(ctx context.Context, tx pgx.Tx) error {
 			settled[gate]++
 			place = settled[gate]
 		}
-		decision, err := asJSON(s.decision)
-		if err != nil {
-			return err
-		}
 		versions, places, states, gates = append(versions, s.version), append(places, place), append(states, string(s.state)), append(gates, gate)
-		decisions, nexts, asked = append(decisions, decision), append(nexts, s.next), append(asked, textArray(s.asked))
+		decisions, nexts, asked = append(decisions, s.decision), append(nexts, s.next), append(asked, textArray(s.asked))
 	}
 	counted := sortedKeys(settled)
 	numbers := make([]int64, len(counted))
@@ -387,18 +391,12 @@ func (t *settlement) queueVotes(batch *pgx.Batch) error {
 	var requests, people []string
 	var votes, decisions [][]byte
 	for _, p := range t.votes {
-		decision := p.ballot.Decision
-		decision.Proof, decision.Votes, decision.Note = nil, nil, ""
 		vote, err := json.Marshal(p.ballot.Vote)
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(decision)
-		if err != nil {
-			return err
-		}
 		requests, people = append(requests, p.request.ID), append(people, p.person)
-		votes, decisions = append(votes, vote), append(decisions, text)
+		votes, decisions = append(votes, vote), append(decisions, p.decision)
 	}
 	batch.Queue(`INSERT INTO team.votes (tenant, request, person, vote, decision, at)
 		SELECT $1, request, person, vote, decision, clock_timestamp()
@@ -413,12 +411,25 @@ func (t *settlement) tell(kind NoticeKind, s *standing) {
 	t.notices = append(t.notices, Notice{Kind: kind, Subject: s.id, Body: about(s.request.Request, s.state)})
 }
 
-// asJSON writes a decision; nil stays nil.
-func asJSON(d *approval.Decision) ([]byte, error) {
-	if d == nil {
-		return nil, nil
+// keep returns a decision as it is kept, and makes it what will be read: without proof, votes and note,
+// which are the vote's, and with the arguments byte for byte, since their digest was signed. White space
+// between them would be lost on the way to the gate, so it is refused.
+func keep(d *approval.Decision) ([]byte, error) {
+	d.Proof, d.Votes, d.Note = nil, nil, ""
+	var text bytes.Buffer
+	out := json.NewEncoder(&text)
+	out.SetEscapeHTML(false)
+	if err := out.Encode(d); err != nil {
+		return nil, err
 	}
-	return json.Marshal(d)
+	var read approval.Decision
+	if err := json.Unmarshal(text.Bytes(), &read); err != nil {
+		return nil, err
+	}
+	if !bytes.Equal(read.Arguments, d.Arguments) {
+		return nil, errors.New("changed arguments must be JSON without white space between its parts")
+	}
+	return text.Bytes(), nil
 }
 
 // textArray writes texts as PostgreSQL does an array: unnest takes no arrays of arrays.

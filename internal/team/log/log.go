@@ -58,6 +58,11 @@ func Open(text string, key note.Verifier) (Checkpoint, error) {
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("checkpoint: %w", err)
 	}
+	for _, s := range n.Sigs {
+		if _, err := base64.StdEncoding.Strict().DecodeString(s.Base64); err != nil {
+			return Checkpoint{}, fmt.Errorf("checkpoint: its signature: %w", err)
+		}
+	}
 	lines := strings.Split(n.Text, "\n")
 	if len(lines) != 5 || lines[0] != key.Name() || lines[4] != "" {
 		return Checkpoint{}, errors.New("checkpoint: its text is not that of a checkpoint of this log")
