@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"regexp"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/sumdb/note"
@@ -83,25 +82,4 @@ func writeNew(file, text string) error {
 	}
 	_, err = f.WriteString(text)
 	return errors.Join(err, f.Sync(), f.Close())
-}
-
-// readTeamKey reads the private half of a team's key.
-func readTeamKey(file string) (note.Signer, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return nil, fmt.Errorf("the team's key: %w", err)
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("the team's key: others can read %s; run: chmod 600 %s", file, file)
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("the team's key: %w", err)
-	}
-	key, err := note.NewSigner(strings.TrimSpace(string(data)))
-	if err != nil {
-		// The error of note has the text, which may be a key with a typing mistake.
-		return nil, fmt.Errorf("the team's key: %s is not a file that 'assent policy key' made", file)
-	}
-	return key, nil
 }

@@ -24,6 +24,9 @@ type Desk interface {
 	Publish(ctx context.Context, note []byte) error
 	// Records yields what machines shipped since then, each machine's in its order.
 	Records(ctx context.Context, since time.Time) iter.Seq2[Shipped, error]
+	// Prove returns what shows that a record of a machine is in the log; with 0 the newest one that is. With the
+	// size of an older checkpoint it also shows that the log only grew since; alone, without a machine.
+	Prove(ctx context.Context, q Query) (Proof, error)
 }
 
 // A Published is a bundle as the server has it.

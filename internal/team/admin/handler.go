@@ -12,8 +12,9 @@ import (
 	"github.com/assent-dev/assent/internal/team/wire"
 )
 
-// Handler answers the calls of a [Remote] that the team's key signed, below /policy/. The key is that of
-// server's file; who has it can read the directory and the records, and publish.
+// Handler answers the calls of a [Remote], below /policy/ and /audit/. Who has the team's key, whose public half is
+// in the server's file, can read the directory and the records, and publish; a machine can have proofs of its own
+// records.
 func Handler(l *Local, key wire.Verifier, clock func() time.Time) http.Handler {
 	mux := http.NewServeMux()
 	signed := func(pattern string, do func(w http.ResponseWriter, r *http.Request, body []byte) error) {
@@ -54,11 +55,15 @@ func Handler(l *Local, key wire.Verifier, clock func() time.Time) http.Handler {
 	signed("GET "+recordsPath, func(w http.ResponseWriter, r *http.Request, _ []byte) error {
 		since, err := time.Parse(time.RFC3339Nano, r.URL.Query().Get("since"))
 		if err != nil {
-			problem(w, http.StatusBadRequest, "since is not a time")
-			return nil
+			return &refusal{http.StatusBadRequest, "since is not a time"}
 		}
 		streamRecords(w, r, l, since)
 		return nil
+	})
+	mux.HandleFunc("GET "+provePath, func(w http.ResponseWriter, r *http.Request) {
+		if err := l.prove(w, r, key, clock()); err != nil {
+			fail(w, err)
+		}
 	})
 	return mux
 }
@@ -99,7 +104,10 @@ func answer(w http.ResponseWriter, v any, err error) error {
 // fail tells the caller, who has the team's key, what is wrong with what they sent, and of anything else only
 // that it went wrong.
 func fail(w http.ResponseWriter, err error) {
+	var refused *refusal
 	switch {
+	case errors.As(err, &refused):
+		problem(w, refused.status, refused.detail)
 	case errors.Is(err, ErrConflict):
 		problem(w, http.StatusConflict, err.Error())
 	case errors.Is(err, bundle.ErrRefused):

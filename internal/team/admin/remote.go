@@ -114,12 +114,20 @@ func (r *Remote) open(ctx context.Context, method, path string, body []byte) (io
 	if json.Unmarshal(data, &p) != nil || p.Detail == "" {
 		p.Detail = answer.Status
 	}
-	err = fmt.Errorf("%s: %s", r.server.Host, p.Detail)
+	err = fmt.Errorf("%s: %w", r.server.Host, &refusal{answer.StatusCode, p.Detail})
 	if answer.StatusCode == http.StatusConflict {
 		err = fmt.Errorf("%w (%w)", ErrConflict, err)
 	}
 	return nil, err
 }
+
+// A refusal is what a server says to a call that it does not do.
+type refusal struct {
+	status int
+	detail string
+}
+
+func (r *refusal) Error() string { return r.detail }
 
 // Directory implements [Desk].
 func (r *Remote) Directory(ctx context.Context) (d Directory, err error) {

@@ -51,3 +51,9 @@ func (d *DB) Since(ctx context.Context, since time.Time) iter.Seq2[Kept, error] 
 		}
 	}
 }
+
+// LastLeaf returns the newest record of a log that is a leaf of the tree.
+func (d *DB) LastLeaf(ctx context.Context, gate, stream string) (seq int64, err error) {
+	return one(ctx, d, fmt.Sprintf("log %s of machine %s", stream, gate), pgx.RowTo[int64], `SELECT seq FROM team.leaves
+		WHERE tenant = $1 AND gate = $2 AND stream = $3 ORDER BY seq DESC LIMIT 1`, d.tenant, gate, stream)
+}
