@@ -194,7 +194,7 @@ tools:
   "notes:echo": {approval: allow}
   "notes:fail": {approval: deny}
 connectors:
-` + server("notes", mcptest.Ordinary, "") + `rules:
+` + mcpServer("notes", mcptest.Ordinary, "") + `rules:
   - deny read_file(private/**)
   - deny write_file(**/*.lock)
   - allow write_file(drafts/**)

@@ -90,11 +90,17 @@ func TestTwoReplicas(t *testing.T) {
 		return two.do("GET", "/gate/v1/bundle", g, nil, nil) == 403
 	})
 	// A row that somebody wrote without the team's key is not a bundle for anybody.
-	if _, err := f.db.Publish(t.Context(), []byte("forged"), func([]byte) (int64, error) { return 2, nil }); err != nil {
+	if _, err := f.db.Publish(t.Context(), []byte("forged"), func(note []byte) (int64, error) {
+		if string(note) == "forged" {
+			return 2, nil
+		}
+		return f.opens(note)
+	}); err != nil {
 		t.Fatal(err)
 	}
+	three := f.serve()
 	h := two.join()
-	if status, header, _ := two.call("GET", "/gate/v1/bundle", h, nil); status != 200 || header.Get("ETag") != `"1"` {
+	if status, header, _ := three.call("GET", "/gate/v1/bundle", h, nil); status != 200 || header.Get("ETag") != `"1"` {
 		t.Errorf("%d %v", status, header)
 	}
 }
