@@ -327,6 +327,25 @@ func TestAPolicyThatComesMeanwhile(t *testing.T) {
 	}
 }
 
+// The same for what only a person may answer anyway.
+func TestAPolicyThatComesForWhatAPersonAnswers(t *testing.T) {
+	team := newTeam()
+	f := newFixture(t, withTeam(team))
+	act := policy.Act{Name: "mail", Target: policy.TextTarget("x"), Verdict: policy.VerdictAsk, PersonOnly: true}
+	f.tools.Set("mail", approval.Proposal{Acts: []policy.Act{act}})
+	b, r := f.pending(call("mail", "1"))
+	if r.TeamDecides() {
+		t.Fatal("it is reserved already")
+	}
+	team.Deciders = append(team.Deciders, approvaltest.Decider{Acts: []string{"mail"}, Need: team.Deciders[0].Need}) // and no notice of it
+	d := r.Approve("")
+	d.By.Via = policy.ViaTerminal
+	wantError(t, b.Resolve(t.Context(), d), approval.ErrTeamDecides)
+	if again := b.Pending()[0]; again.ID == r.ID || !again.TeamDecides() {
+		t.Error("the request does not say who decides now")
+	}
+}
+
 // A batch that was saved says who voted. What somebody writes there does not count by itself.
 func TestASavedYesIsCountedAgain(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -350,7 +369,7 @@ func TestASavedYesIsCountedAgain(t *testing.T) {
 			d := o["decision"].(map[string]any)
 			d["votes"] = d["votes"].([]any)[:1]
 		}, false},
-		"with another sponsor": {func(o map[string]any) { o["routing"].(map[string]any)["sponsor"] = "ann" }, false},
+		"with another sponsor": {func(o map[string]any) { o["routing"].(map[string]any)["sponsor"] = "gus" }, false},
 		"with a lower need":    {func(o map[string]any) { o["routing"].(map[string]any)["need"].(map[string]any)["from"] = nil }, true}, // what is asked now counts
 	} {
 		f, team, b, r := reserved(t)

@@ -38,6 +38,8 @@ type Options struct {
 	Brief bool
 	// Patience is how long another process may hold the store; 0 means 5 seconds.
 	Patience time.Duration
+	// Posted is called after requests of a team were posted: somebody has to send them on. Nil calls nothing.
+	Posted func()
 	// Clock tells the time; nil means that of the system.
 	Clock func() time.Time
 	// Alive reports whether a process is there; nil means to ask the system.

@@ -143,7 +143,7 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 			return err
 		}
 	}
-	return s.change(ctx, func(t *txn) error {
+	err := s.change(ctx, func(t *txn) error {
 		for _, r := range rows {
 			_, err := readRequest(t.ctx, t.conn, r.id)
 			if errors.Is(err, approval.ErrUnknownRequest) {
@@ -155,6 +155,11 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 		}
 		return nil
 	})
+	routed := func(r *approval.Request) bool { return r.Routing != nil }
+	if err == nil && s.opt.Posted != nil && slices.ContainsFunc(requests, routed) {
+		s.opt.Posted()
+	}
+	return err
 }
 
 // postNew writes a new request, unless too many of its session wait.

@@ -27,7 +27,7 @@ import (
 // notDoors are the commands through which no call of an agent comes in. Every other one must
 // be in the table of doors: see TestEveryDoorIsInTheTable.
 var notDoors = []string{
-	"api", "approvals", "approve", "audit", "completion", "demo", "deny", "doctor", "grants", "help", "import", "inbox", "init", "install", "manual", "notify-webhook", "pending", "rules",
+	"api", "approvals", "approve", "audit", "bridge", "completion", "demo", "deny", "doctor", "grants", "help", "import", "inbox", "init", "install", "join", "leave", "manual", "notify-webhook", "pending", "rules",
 	"sandbox doctor", "sandbox show", "schema", "status", "trust", "undo", "uninstall", "verify", "version",
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
@@ -120,7 +121,20 @@ func (f *workFlags) canAsk(c *cobra.Command, deferred bool) error {
 	if off, err := f.approvalsOff(c); off || err != nil {
 		return err
 	}
+	if f.asksTeam() {
+		return nil
+	}
 	return misused(c, "there is no terminal to ask at; choose %s", withoutTerminal(c))
+}
+
+// asksTeam reports whether this machine has joined a team whose people can be asked.
+func (f *workFlags) asksTeam() bool {
+	places, err := setup.Here(f.state)
+	if err != nil || !link.Joined(places.State) {
+		return false
+	}
+	admin, err := config.ReadAdmin(places.Admin)
+	return err == nil && admin != nil && admin.Policy.Team.Trust != ""
 }
 
 // withoutTerminal are the flags of a command that say who answers where there is no terminal.

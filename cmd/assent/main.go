@@ -88,6 +88,7 @@ func groups() []group {
 		{"Run agents and tools", []*cobra.Command{callCmd(), chatCmd(), hookCmd(), mcpCmd(), resumeCmd(), runCmd(),
 			sandboxCmd()}},
 		{"Look back", []*cobra.Command{auditCmd(), undoCmd()}},
+		{"Teams", []*cobra.Command{bridgeCmd(), joinCmd(), leaveCmd()}},
 		{groupOther, []*cobra.Command{manualCmd(), webhookCmd(), versionCmd()}},
 	}
 }

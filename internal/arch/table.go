@@ -247,8 +247,8 @@ var table = map[string]line{
 			"sandbox/stage tool/files tool/shell/inside"),
 	},
 	"internal/setup": {
-		inside: to("approval internal/config internal/realpath internal/starter internal/trust policy sandbox " +
-			"sandbox/fingerprint tool/roots tool/shell"),
+		inside: to("approval internal/config internal/realpath internal/starter internal/team/member internal/trust " +
+			"policy sandbox sandbox/fingerprint tool/roots tool/shell"),
 	},
 	"internal/setup/open": {
 		inside: to("approval internal/config internal/explain internal/gateway internal/home internal/network " +
@@ -273,6 +273,15 @@ var table = map[string]line{
 		inside: to("approval audit internal/config internal/explain internal/proof internal/rulebook internal/team/bundle internal/team/db " +
 			"internal/team/log internal/team/wire policy present"),
 		outside: []string{"golang.org/x/mod"},
+	},
+	"internal/team/bundle": {
+		inside:  to("approval internal/config internal/proof policy"),
+		outside: []string{notes},
+	},
+	"internal/team/member": {
+		inside:  to("approval internal/config internal/team/bundle policy"),
+		tests:   to("internal/proof"),
+		outside: []string{notes},
 	},
 	"internal/team/db": {
 		inside:  to("approval audit internal/team/log internal/team/wire policy store/postgres"),
@@ -323,6 +332,7 @@ const (
 	globs        = "github.com/bmatcuk/doublestar/v4"
 	highlighting = "github.com/alecthomas/chroma/v2"
 	system       = "golang.org/x/sys"
+	notes        = "golang.org/x/mod"
 	yamlModule   = "github.com/goccy/go-yaml"
 	schemas      = "github.com/google/jsonschema-go"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
@@ -350,6 +360,8 @@ var (
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
 		"github.com/chromedp",
+		"github.com/descope/virtualwebauthn",
+		"github.com/go-webauthn/webauthn",
 		"mvdan.cc/sh/v3",
 	}
 )

@@ -5,6 +5,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/assent-dev/assent/internal/agents/install"
 	"github.com/assent-dev/assent/internal/config"
@@ -79,6 +80,9 @@ func (s *Status) Print(w io.Writer) error {
 	if s.Otherwise != "" {
 		line(name, "%-14s%s", "otherwise", s.Otherwise)
 	}
+	if s.Team != nil {
+		line("Team", "%s", s.Team.text())
+	}
 	if s.HookShell == config.HookStage {
 		line("Commands", "assent runs those of other agents in its sandbox (hook.shell: stage)")
 	} else {
@@ -95,6 +99,13 @@ func (s *Status) Print(w io.Writer) error {
 	inbox := "no inbox is open"
 	if s.Inbox {
 		inbox = "an inbox is open"
+	}
+	if s.Team != nil {
+		name := "Team"
+		for _, text := range s.Team.lines(time.Now()) {
+			line(name, "%s", text)
+			name = ""
+		}
 	}
 	line("Waiting", "%s; %s", count(s.Waiting, "request", "requests"), inbox)
 	line("Rules", "%s", s.Rules.text())

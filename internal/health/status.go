@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,8 @@ type Status struct {
 	Agents []install.AgentStatus `json:"agents"`
 	// Policy are the files that say what is allowed, the strongest first.
 	Policy []Tier `json:"policy"`
+	// Team is the team that the machine belongs to; nil for none.
+	Team *Team `json:"team,omitempty"`
 	// Otherwise is what holds for other agents where no file says anything; empty if a trusted
 	// policy of the project does.
 	Otherwise string `json:"otherwise,omitempty"`
@@ -48,6 +51,8 @@ type Status struct {
 	// Inbox says that one is open, and Waiting how many requests wait.
 	Inbox   bool `json:"inbox_open"`
 	Waiting int  `json:"waiting"`
+	// Team is how this machine stands to its team; nil if it has none.
+	Team *Team `json:"team,omitempty"`
 	// Approvals says that the master switch is on.
 	Approvals bool  `json:"approvals"`
 	Today     Today `json:"today"`
@@ -64,6 +69,41 @@ type Tier struct {
 	// There is false if the file does not exist; Untrusted says that it can only deny.
 	There     bool `json:"exists"`
 	Untrusted bool `json:"untrusted,omitempty"`
+}
+
+// A Team is how the machine stands to its team.
+type Team struct {
+	Name   string `json:"name"`
+	Serial int64  `json:"serial"` // of the policy; 0 for none
+	// Age is how many seconds ago the policy was confirmed.
+	Age    int64  `json:"age_seconds"`
+	Gate   string `json:"gate,omitempty"`
+	Server string `json:"server,omitempty"`
+	// Why says what is not in order.
+	Why string `json:"why,omitempty"`
+}
+
+func teamOf(s *setup.Setup) *Team {
+	m, ok := s.TeamStatus()
+	if !ok {
+		return nil
+	}
+	return &Team{Name: m.Team, Serial: m.Serial, Age: int64(m.Age.Seconds()), Gate: m.Gate, Server: m.Server, Why: m.Why}
+}
+
+// text is the team in a line.
+func (t *Team) text() string {
+	if t.Serial == 0 {
+		return t.Name + ": " + t.Why
+	}
+	line := fmt.Sprintf("%s, policy %d, confirmed %s ago", t.Name, t.Serial, time.Duration(t.Age)*time.Second)
+	if t.Server != "" {
+		line += ", by " + t.Server
+	}
+	if t.Why != "" {
+		line += ": " + t.Why
+	}
+	return line
 }
 
 // Rules count the saved rules by where they apply.
@@ -106,6 +146,7 @@ func Now(ctx context.Context, state, version string, named *agents.Agent) (*Stat
 		s.failed("the policy", err)
 	} else {
 		s.policy(holds)
+		s.team(holds)
 		if err := s.kept(ctx, holds); err != nil {
 			s.failed("what is saved", err)
 		}
@@ -134,7 +175,7 @@ func (s *Status) policy(of *setup.Setup) {
 	if of.File != nil {
 		tiers = append(tiers, Tier{Whose: "this project", File: of.File.Path, There: true, Untrusted: of.Untrusted})
 	}
-	s.Policy = tiers
+	s.Policy, s.Team = tiers, teamOf(of)
 	if of.File == nil || of.Untrusted {
 		s.Otherwise = cmp.Or(hook.Policy(of), careful)
 	}
@@ -164,6 +205,9 @@ func (s *Status) kept(ctx context.Context, of *setup.Setup) error {
 		return err
 	}
 	s.Waiting = len(waiting)
+	if s.Team != nil {
+		s.Team.Unsent = unsent(ctx, of.Places.State, kept)
+	}
 	off, err := open.ApprovalsOff(ctx, of.Person, kept)
 	if err != nil {
 		return err

@@ -205,7 +205,7 @@ func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop conte
 	person := terminal.Person() != nil
 	order := open.Order{
 		Use: open.Run, Mode: o.Mode, Session: of.id, Kind: of.kind, Kept: of.keeps, Programs: of.programs,
-		Steps: !of.keeps && (person || o.AskInbox), // what was refused is forgotten with this process
+		Steps: !of.keeps && (person || o.AskInbox || AsksTeam(s)), // what was refused is forgotten with this process
 		Agent: agentName(s),
 	}
 	d, err := Open(ctx, s, order, cmp.Or(o.AskTimeout, s.User.AskTimeout), func(d *Session) approval.Approver {
@@ -216,6 +216,8 @@ func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop conte
 			return waitingFor{approval.Queue(d.Store), d.status, o.View.errors()}
 		case person:
 			return d.Terminal(stop)
+		case AsksTeam(s):
+			return teamOnly{waitingFor{approval.Queue(d.Store), d.status, o.View.errors()}}
 		}
 		return nil
 	})
@@ -234,6 +236,12 @@ func (o *Options) open(ctx context.Context, s *setup.Setup, of which, stop conte
 		fmt.Fprintln(w, "WARNING: approve-all: what would be asked runs without a question.")
 	}
 	return d, nil
+}
+
+// AsksTeam reports whether people of a team can be asked though nobody is at this machine.
+func AsksTeam(s *setup.Setup) bool {
+	status, ok := s.TeamStatus()
+	return ok && status.Gate != ""
 }
 
 // agentName is who asks in a run: the worker, or whoever calls a tool by hand.

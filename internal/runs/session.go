@@ -140,14 +140,48 @@ func (w waitingFor) ApproveBatch(ctx context.Context, b *approval.Batch) error {
 
 // say prints what the run waits for, and shows on the status line that it does.
 func (w waitingFor) say(pending ...*approval.Request) *terminal.Task {
+	here := false
 	w.status.Aside(func() {
 		for _, r := range pending {
-			fmt.Fprintf(w.out, "assent: waiting for the inbox: %s · %s\n", present.SafeLine(r.Call.Name()),
+			whom := "the inbox"
+			if here = here || !r.TeamDecides(); r.TeamDecides() {
+				whom = "the team (" + r.Routing.Need.String() + ")"
+			}
+			fmt.Fprintf(w.out, "assent: waiting for %s: %s · %s\n", present.SafeLine(whom), present.SafeLine(r.Call.Name()),
 				present.SafeLine(r.Summary))
 		}
-		fmt.Fprintln(w.out, "assent: to answer, run 'assent inbox' in another terminal.")
+		if here {
+			fmt.Fprintln(w.out, "assent: to answer, run 'assent inbox' in another terminal.")
+		}
 	})
-	return w.status.Start("waiting for the inbox")
+	if here {
+		return w.status.Start("waiting for the inbox")
+	}
+	return w.status.Start("waiting for the team")
+}
+
+// A teamOnly asks the team, and nobody else: what is not for the team is refused.
+type teamOnly struct{ approval.BatchApprover }
+
+// Approve implements [approval.Approver].
+func (t teamOnly) Approve(ctx context.Context, r *approval.Request) (approval.Decision, error) {
+	if r.Routing == nil {
+		return approval.Decision{}, approval.ErrNobody
+	}
+	return t.BatchApprover.Approve(ctx, r)
+}
+
+// ApproveBatch implements [approval.BatchApprover].
+func (t teamOnly) ApproveBatch(ctx context.Context, b *approval.Batch) error {
+	for _, r := range b.Pending() {
+		if r.Routing != nil {
+			continue
+		}
+		if err := b.Resolve(ctx, r.Deny("no terminal or inbox is open to ask, and this is not for the team")); err != nil {
+			return err
+		}
+	}
+	return t.BatchApprover.ApproveBatch(ctx, b)
 }
 
 // PromptConfig is what every prompt at a terminal is made of.

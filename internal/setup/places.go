@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/team/link"
 )
 
 // Administrator is the administrator's file. It is a variable for tests of whole programs;
@@ -64,6 +65,15 @@ func programs(running string) []string {
 		}
 	}
 	return out
+}
+
+// WakeBridge starts the process that talks to the server of this machine's team, if it has joined one and none runs.
+// It waits for nothing, and whoever calls does not depend on it: a question that goes nowhere waits on, and 'assent
+// status' says so. A program that embeds assent cannot be such a process.
+func (p Places) WakeBridge() {
+	if program := p.Program(); filepath.Base(program) == "assent" {
+		_ = link.Wake(p.State, program)
+	}
 }
 
 // User reads the user's own config.yaml; an empty one if there is none.

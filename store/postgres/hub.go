@@ -21,6 +21,9 @@ const (
 	maxNamed  = 200                    // requests in one notification, of which PostgreSQL takes 8000 bytes
 )
 
+// listenStatement is what the connection that listens begins with.
+var listenStatement = "LISTEN " + channel
+
 // A topic is something that may change.
 type topic int
 
@@ -167,7 +170,14 @@ func (h *hub) requestsChanged(version int64, ids ...string) {
 
 func (h *hub) memoryChanged(version int64) { h.changed(topicMemory, version) }
 
-func (h *hub) eventsChanged(seq int64) { h.changed(topicEvents, seq) }
+// eventsChanged tells those who follow the log here. Those elsewhere find it when they look: a notification for every record
+// would cost as much as the record.
+func (h *hub) eventsChanged(seq int64) {
+	h.mu.Lock()
+	h.told[topicEvents] = max(h.told[topicEvents], seq)
+	h.mu.Unlock()
+	h.tell(topicEvents, nil)
+}
 
 // changed tells those who listen here at once, and the other processes soon.
 func (h *hub) changed(t topic, version int64, ids ...string) {
@@ -272,7 +282,7 @@ func (h *hub) hearOnce() error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(h.ctx)) }()
-	if _, err := conn.Exec(h.ctx, "LISTEN "+channel); err != nil {
+	if _, err := conn.Exec(h.ctx, listenStatement); err != nil {
 		return err
 	}
 	wake(h.look) // at what was missed, and whether we hear

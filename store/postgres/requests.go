@@ -101,8 +101,7 @@ func (s *Store) Posted(ctx context.Context, id string) (p approval.Posted, err e
 	if err != nil {
 		return p, fault(err)
 	}
-	defer s.seen.keep(r)
-	return r.Posted()
+	return s.seen.posted(r)
 }
 
 // Open implements [approval.RequestStore].
@@ -151,8 +150,7 @@ func (s *Store) OpenPage(ctx context.Context, f approval.OpenFilter) (page []app
 		return nil, "", fault(err)
 	}
 	for _, r := range found {
-		s.seen.reuse(r)
-		p, err := r.Posted()
+		p, err := s.seen.posted(r)
 		if err != nil {
 			return nil, "", err
 		}
@@ -178,7 +176,7 @@ func (s *Store) changeRequest(ctx context.Context, q querier, id string, f func(
 		next := row.Request
 		changed, err := f(&next)
 		if err == nil && changed {
-			version, err = s.writeRequest(ctx, q, &next, row.version)
+			version, err = s.writeRequest(ctx, q, row, &next)
 			if err != nil || version != 0 {
 				return version, err
 			}
@@ -191,14 +189,19 @@ func (s *Store) changeRequest(ctx context.Context, q querier, id string, f func(
 }
 
 // update writes a request if it is as it was read.
-const update = `UPDATE store_requests SET state = $3, version = nextval('store_request_changes'), body = $4, ended = $5, problem = $6,
+const update = `UPDATE store_requests SET state = $3, version = nextval('store_request_changes'), body = coalesce($4, body), ended = $5, problem = $6,
 	digest = $7, decision = $8 WHERE id = $1 AND version = $2 RETURNING version`
 
-// writeRequest returns the new version, or 0 if the request no longer had the version that was read.
-func (s *Store) writeRequest(ctx context.Context, q querier, r *kept.Request, read int64) (version int64, err error) {
+// writeRequest returns the new version, or 0 if the request no longer had the version that was read. A body that is the same is
+// not sent again.
+func (s *Store) writeRequest(ctx context.Context, q querier, read *requestRow, r *kept.Request) (version int64, err error) {
 	s.seen.forget(r.ID)
+	body := r.Body
+	if len(body) == 0 || len(read.Body) == len(body) && &read.Body[0] == &body[0] {
+		body = nil
+	}
 	digest, decision := answerColumns(r)
-	row := q.QueryRow(ctx, update, r.ID, read, r.State, r.Body, r.Ended, clean(r.Problem), digest, decision)
+	row := q.QueryRow(ctx, update, r.ID, read.version, r.State, body, r.Ended, clean(r.Problem), digest, decision)
 	if err := row.Scan(&version); err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return 0, fault(err)
 	}
@@ -306,16 +309,16 @@ func (s *Store) firstEnded(ctx context.Context, ids []string) (found string, err
 }
 
 // maxSeen is how many requests are remembered.
-const maxSeen = 1000
+const maxSeen = 4000
 
 // seenRequests are open requests that were read: whoever answers one has mostly just looked at it, and decoding is most of the
-// work. What is too old is noticed when it is written back.
+// work. What is too old is noticed when it is written back. They have no body: it is decoded.
 type seenRequests struct {
 	mu   sync.Mutex
 	rows map[string]*requestRow
 }
 
-// keep remembers a request that is open and decoded.
+// keep remembers a request if it is open. It must be decoded.
 func (s *seenRequests) keep(r *requestRow) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -323,21 +326,30 @@ func (s *seenRequests) keep(r *requestRow) {
 		delete(s.rows, r.ID)
 		return
 	}
-	if s.rows == nil || len(s.rows) >= maxSeen {
+	if s.rows == nil {
 		s.rows = map[string]*requestRow{}
 	}
-	s.rows[r.ID] = r
+	for id := range s.rows {
+		if len(s.rows) < maxSeen {
+			break
+		}
+		delete(s.rows, id)
+	}
+	known := *r
+	known.Body = nil
+	s.rows[r.ID] = &known
 }
 
-// reuse spares a request the decoding if it was decoded before, and remembers it.
-func (s *seenRequests) reuse(r *requestRow) {
+// posted is what there is to see of a request. It is decoded once.
+func (s *seenRequests) posted(r *requestRow) (approval.Posted, error) {
 	if known := s.get(r.ID); known != nil && known.version == r.version {
-		r.Request = known.Request
-		return
+		return known.Posted()
 	}
-	if _, err := r.Request.Request(); err == nil {
+	p, err := r.Posted()
+	if err == nil {
 		s.keep(r)
 	}
+	return p, err
 }
 
 func (s *seenRequests) get(id string) *requestRow {

@@ -9,6 +9,8 @@ var schema = []string{`
 CREATE SEQUENCE store_request_changes;
 -- And every change of rules, preferences, sessions and grants.
 CREATE SEQUENCE store_memory_changes;
+-- Who looks must be able to tell the first change from none.
+SELECT setval('store_request_changes', 1), setval('store_memory_changes', 1);
 
 CREATE TABLE store_requests (
 	id       text PRIMARY KEY,

@@ -123,6 +123,8 @@ func (a *answering) ask(ctx context.Context, d *evaluator, b *approval.Batch, e 
 			return b, nil
 		}
 		return b, b.HandOver(ctx, request)
+	case request.Routing != nil && who != "deny": // the agent's sponsor may answer from elsewhere
+		return a.askInbox(ctx, d, b, call)
 	}
 	b.Reject(ctx, agents.Nobody(request, a.prompts(e, request.PersonOnly)))
 	return b, nil

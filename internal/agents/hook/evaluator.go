@@ -162,9 +162,10 @@ func (d *evaluator) close() error {
 
 // openStore opens the store as the user's config says.
 func (a *answering) openStore(ctx context.Context, user *config.User) (*store.Store, error) {
+	a.Places.WakeBridge()
 	return store.Open(ctx, a.Places.State, store.Options{
 		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), Patience: patience, Clock: a.Clock,
-		SyncAll: user.Audit.FsyncAll, Brief: true,
+		SyncAll: user.Audit.FsyncAll, Brief: true, Posted: a.Places.WakeBridge,
 	})
 }
 

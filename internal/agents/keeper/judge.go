@@ -39,13 +39,15 @@ func (k *keeper) judge(ctx context.Context, q staged.Question) (staged.Verdict, 
 	prompt := false
 	if pending := b.Pending(); len(pending) > 0 {
 		switch {
-		case open && q.Inbox:
+		case open && q.Inbox, pending[0].TeamDecides(): // which no prompt of this machine can
 			k.gate.Ask(ctx, b)
 		case q.Defer:
 			saved, err := agents.Postpone(ctx, k.base.Store, b)
 			return staged.Verdict{Saved: saved, Reason: pending[0].Why}, err
 		case q.PromptPerson, q.Prompt && !pending[0].PersonOnly:
 			prompt = true
+		case pending[0].Routing != nil && q.Inbox: // the agent's sponsor may answer from elsewhere
+			k.gate.Ask(ctx, b)
 		default:
 			b.Reject(ctx, agents.Nobody(pending[0], false))
 		}
@@ -115,7 +117,7 @@ func (c command) Turn(ctx context.Context) context.Context {
 	return ctx
 }
 
-// An inbox asks whoever has one open; without one nobody is there.
+// An inbox asks whoever has one open, and the team of a machine that has joined one; otherwise nobody is there.
 type inbox struct {
 	store *store.Store
 	queue approval.Approver
@@ -130,7 +132,7 @@ func (i inbox) Approve(ctx context.Context, r *approval.Request) (approval.Decis
 	if err != nil {
 		return approval.Decision{}, err
 	}
-	if !open {
+	if !open && r.Routing == nil {
 		return approval.Decision{}, errors.New(agents.Nobody(r, false))
 	}
 	most := askedIn(ctx).wait

@@ -144,7 +144,8 @@ func (b *Base) openStore(ctx context.Context, o Order) (err error) {
 	if b.Store, err = Store(ctx, b.Places, b.Person); err != nil {
 		return err
 	}
-	if err := tidyLog(ctx, b.Store, b.Person.Audit); err != nil || o.Use != Run {
+	b.Places.WakeBridge()
+	if err := tidyLog(ctx, b.Store, b.Places.State, b.Person.Audit); err != nil || o.Use != Run {
 		return err
 	}
 	if _, err := b.Store.CleanSessions(ctx); err != nil { // of runs that were killed

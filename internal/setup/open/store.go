@@ -12,6 +12,7 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/gateway"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/store"
 )
 
@@ -23,6 +24,7 @@ var ErrNoStore = errors.New("nothing is kept yet")
 func Store(ctx context.Context, places setup.Places, user *config.User) (*store.Store, error) {
 	s, err := store.Open(ctx, places.State, store.Options{
 		RuleLimit: user.MaxRules, Detail: approval.Detail(user.Audit.KeepArguments), SyncAll: user.Audit.FsyncAll,
+		Posted: places.WakeBridge,
 	})
 	if err != nil {
 		return nil, err
@@ -49,11 +51,18 @@ func SpoolFolder(state string) string { return filepath.Join(state, "spool") }
 // goes the next time.
 const tidyWithin = time.Second
 
-// tidyLog removes the records that the user's config does not keep any longer.
-func tidyLog(ctx context.Context, s *store.Store, log config.Audit) error {
+// tidyLog removes the records that the user's config does not keep any longer. Those that a team is still to get stay.
+func tidyLog(ctx context.Context, s *store.Store, state string, log config.Audit) error {
 	keep := store.Retention{Age: time.Duration(log.KeepDays) * 24 * time.Hour, Bytes: log.KeepBytes}
 	if keep == (store.Retention{}) {
 		return nil
+	}
+	if link.Joined(state) {
+		sent, err := link.Shipped(state)
+		if err != nil {
+			sent = 0 // how far the server is is not known
+		}
+		keep.Sent = &sent
 	}
 	limited, cancel := context.WithTimeout(ctx, tidyWithin)
 	defer cancel()

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
@@ -23,6 +24,21 @@ type Shipped struct {
 	Gate   string          `json:"gate"`
 	Stream string          `json:"stream"`
 	Record approval.Record `json:"record"`
+}
+
+// Export writes a line of JSON for each record.
+func Export(w io.Writer, records iter.Seq2[Shipped, error]) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	for r, err := range records {
+		if err == nil {
+			err = enc.Encode(r)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A Difference is what would happen otherwise to some calls that are alike.

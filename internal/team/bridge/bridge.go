@@ -194,9 +194,9 @@ func (b *Bridge) reached(ctx context.Context, err error) error {
 	})
 	switch {
 	case gone:
-		b.Log("the server cannot be reached: " + err.Error())
+		b.Log("no answer from the server: " + err.Error())
 	case back: // what waited need not wait any longer
-		b.Log("the server can be reached again")
+		b.Log("the server answers again")
 		poke(b.wakeQuestions)
 		poke(b.wakeLog)
 	}

@@ -3,6 +3,9 @@ package bridge
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"sync"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -107,4 +110,35 @@ func (b *Bridge) sayBundle(err error) {
 		}
 		s.Bundle = why
 	})
+}
+
+// AdminTeam returns what reads the team of the administrator's file, again only when the file has changed.
+func AdminTeam(path string) func() (*config.Team, error) {
+	var mu sync.Mutex
+	var seen os.FileInfo
+	var team *config.Team
+	return func() (*config.Team, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		now, err := os.Stat(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			seen, team = nil, nil
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if seen != nil && os.SameFile(seen, now) && seen.ModTime().Equal(now.ModTime()) && seen.Size() == now.Size() {
+			return team, nil
+		}
+		admin, err := config.ReadAdmin(path)
+		if err != nil {
+			return nil, err
+		}
+		seen, team = now, nil
+		if admin != nil && admin.Policy.Team.Trust != "" {
+			team = &admin.Policy.Team
+		}
+		return team, nil
+	}
 }

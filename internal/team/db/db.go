@@ -44,6 +44,9 @@ type DB struct {
 // longestCommit bounds a transaction: what polls for changes looks back further than this.
 const longestCommit = 5 * time.Second
 
+// connections is how many a replica holds at most, unless the DSN has pool_max_conns.
+const connections = 16
+
 // Open connects to the database and brings its tables up to date. The tenant is the team whose rows
 // are read and written.
 func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
@@ -53,6 +56,9 @@ func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("team database: %w", err)
+	}
+	if !strings.Contains(dsn, "pool_max_conns") {
+		config.MaxConns = connections
 	}
 	limits := config.ConnConfig.RuntimeParams
 	for name, value := range map[string]time.Duration{

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
@@ -327,48 +328,34 @@ func (t *settlement) write(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	slices.Sort(t.order)
-	var versions, places []int64
-	var states, gates []string
-	var decisions [][]byte
-	var asked []*string
-	var nexts []*time.Time
 	settled := map[string]int64{} // how many of each gate
 	for _, id := range t.order {
-		s := t.rows[id]
-		place := int64(0)
-		gate := s.request.Routing.Gate
-		if s.settled {
-			settled[gate]++
-			place = settled[gate]
+		if s := t.rows[id]; s.settled {
+			settled[s.request.Routing.Gate]++
 		}
-		versions, places, states, gates = append(versions, s.version), append(places, place), append(states, string(s.state)), append(gates, gate)
-		decisions, nexts, asked = append(decisions, s.decision), append(nexts, s.next), append(asked, textArray(s.asked))
-	}
-	counted := sortedKeys(settled)
-	numbers := make([]int64, len(counted))
-	for i, gate := range counted {
-		numbers[i] = settled[gate]
 	}
 	batch := &pgx.Batch{}
+	for _, gate := range sortedKeys(settled) {
+		batch.Queue(`INSERT INTO team.news AS n (tenant, gate, last) VALUES ($1, $2, $3)
+			ON CONFLICT (tenant, gate) DO UPDATE SET last = n.last + excluded.last, changed = now()`, t.db.tenant, gate, settled[gate])
+	}
 	moved := 0
-	batch.Queue(`WITH held AS (
-			SELECT gate FROM team.news WHERE tenant = $1 AND gate = ANY($2) ORDER BY gate FOR UPDATE),
-		counter AS (
-			UPDATE team.news n SET last = n.last + u.more, changed = now() FROM held, unnest($2::text[], $3::bigint[]) AS u (gate, more)
-			WHERE n.tenant = $1 AND n.gate = held.gate AND u.gate = held.gate RETURNING n.gate, n.last - u.more AS before)
-		UPDATE team.requests r SET state = u.state, version = r.version + 1, changed = now(),
-			news = CASE WHEN u.place > 0 THEN coalesce((SELECT before FROM counter WHERE counter.gate = u.gate), 0) + u.place END,
-			decision = u.decision, asked = coalesce(u.asked::text[], r.asked),
-			escalates_at = CASE WHEN u.place > 0 THEN NULL WHEN u.asked IS NULL THEN r.escalates_at ELSE u.next END
-		FROM unnest($4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::bytea[], $10::text[], $11::timestamptz[])
-			AS u (id, version, place, state, gate, decision, asked, next)
-		WHERE r.tenant = $1 AND r.id = u.id AND r.version = u.version AND r.state = 'pending' RETURNING r.id`,
-		t.db.tenant, counted, numbers, t.order, versions, places, states, gates, decisions, asked, nexts).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			moved++
+	for _, id := range t.order {
+		s := t.rows[id]
+		gate, after := s.request.Routing.Gate, int64(0) // how many of the gate come after this one
+		if s.settled {
+			settled[gate]--
+			after = settled[gate]
 		}
-		return rows.Err()
-	})
+		batch.Queue(`UPDATE team.requests SET state = $4, version = version + 1, changed = now(), decision = $5,
+			news = CASE WHEN $6 THEN (SELECT last FROM team.news WHERE tenant = $1 AND gate = $7) - $8::bigint END,
+			asked = coalesce($9, asked), escalates_at = CASE WHEN $6 THEN NULL WHEN $9::text[] IS NULL THEN escalates_at ELSE $10 END
+			WHERE tenant = $1 AND id = $2 AND version = $3 AND state = 'pending'`,
+			t.db.tenant, id, s.version, s.state, s.decision, s.settled, gate, after, s.asked, s.next).Exec(func(tag pgconn.CommandTag) error {
+			moved += int(tag.RowsAffected())
+			return nil
+		})
+	}
 	if err := t.queueVotes(batch); err != nil {
 		return err
 	}
@@ -430,17 +417,4 @@ func keep(d *approval.Decision) ([]byte, error) {
 		return nil, errors.New("changed arguments must be JSON without white space between its parts")
 	}
 	return text.Bytes(), nil
-}
-
-// textArray writes texts as PostgreSQL does an array: unnest takes no arrays of arrays.
-func textArray(texts []string) *string {
-	if texts == nil {
-		return nil
-	}
-	quoted := make([]string, len(texts))
-	for i, text := range texts {
-		quoted[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
-	}
-	array := "{" + strings.Join(quoted, ",") + "}"
-	return &array
 }

@@ -1,0 +1,99 @@
+package health
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/team/link"
+	"github.com/assent-dev/assent/internal/team/member"
+	"github.com/assent-dev/assent/store"
+)
+
+// A Team is how this machine stands to its team and its server.
+type Team struct {
+	Name   string `json:"name"`
+	Server string `json:"server,omitempty"`
+	Gate   string `json:"gate,omitempty"` // empty if this machine has not joined
+	// Serial is that of the policy that is held, 0 for none, and Problem why it, or this machine, is not in order.
+	Serial  int64  `json:"serial"`
+	Problem string `json:"problem,omitempty"`
+	// Bridge says that the process runs which talks to the server.
+	Bridge bool `json:"bridge"`
+	// Away is since when the server does not answer, as it should, and Why.
+	Away time.Time `json:"away,omitzero"`
+	Why  string    `json:"why,omitempty"`
+	// Waiting is how many questions the server has, and Refused how many it does not take.
+	Waiting int `json:"waiting"`
+	Refused int `json:"refused,omitempty"`
+	// Unsent is how many records the server does not have yet, and Log why it takes none.
+	Unsent int64  `json:"unsent"`
+	Log    string `json:"log,omitempty"`
+}
+
+// team finds out how the machine stands to its team.
+func (s *Status) team(of *setup.Setup) {
+	state := of.Places.State
+	status, ok := of.TeamStatus()
+	if !ok && !link.Joined(state) {
+		return
+	}
+	t := &Team{Name: status.Team, Server: status.Server, Gate: status.Gate, Serial: status.Serial, Problem: status.Why,
+		Bridge: link.Runs(state)}
+	s.Team = t
+	if !ok { // it has joined, and the administrator does not say whom to trust
+		t.Problem = "the administrator's file has no team.trust, so that nothing which the team says counts here"
+		if m, err := member.LoadMachine(state); err == nil {
+			t.Name, t.Server, t.Gate = m.Tenant, m.Server, m.Gate
+		}
+	}
+	said := link.ReadStatus(state)
+	if t.Problem == "" {
+		t.Problem = said.Bundle
+	}
+	t.Away, t.Why, t.Waiting, t.Refused, t.Log = said.Away, said.Why, said.Waiting, len(said.Refused), said.Log
+}
+
+// unsent is how many records the server does not have yet.
+func unsent(ctx context.Context, state string, kept *store.Store) int64 {
+	sent, err := link.Shipped(state)
+	seal, failed := kept.Seal(ctx)
+	if err != nil || failed != nil {
+		return 0
+	}
+	return max(seal.Seq-sent, 0)
+}
+
+// lines say it to a person.
+func (t *Team) lines(now time.Time) (out []string) {
+	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if t.Gate == "" {
+		add("%s: this machine has not joined; run 'assent join URL'", t.Name)
+	} else {
+		add("%s, as %s at %s", t.Name, t.Gate, t.Server)
+	}
+	if t.Problem != "" {
+		add("%s", t.Problem)
+	}
+	if t.Gate == "" {
+		return out
+	}
+	switch {
+	case !t.Bridge:
+		add("not connected: no bridge runs; the next question starts one, or run 'assent bridge'")
+	case !t.Away.IsZero():
+		add("the server has not answered for %s: %s", now.Sub(t.Away).Round(time.Second), t.Why)
+	default:
+		add("connected")
+	}
+	waiting := count(t.Waiting, "request waits there", "requests wait there")
+	if t.Refused > 0 {
+		waiting += fmt.Sprintf("; the server does not take %d more", t.Refused)
+	}
+	add("%s; %s", waiting, count(int(t.Unsent), "record is not sent yet", "records are not sent yet"))
+	if t.Log != "" {
+		add("records: %s", t.Log)
+	}
+	return out
+}
