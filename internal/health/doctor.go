@@ -225,10 +225,10 @@ func (d *doctor) team(ctx context.Context) {
 	t := teamOf(holds)
 	switch {
 	case t == nil:
-	case t.Why != "":
-		d.problem("team", "run 'assent bridge', and see its messages", "%s", t.text())
+	case t.Problem != "":
+		d.problem("team", "run 'assent bridge', and see its messages", "%s: %s", t.Name, t.Problem)
 	default:
-		d.ok("team", "%s", t.text())
+		d.ok("team", "%s", t.policy())
 	}
 }
 

@@ -80,9 +80,6 @@ func (s *Status) Print(w io.Writer) error {
 	if s.Otherwise != "" {
 		line(name, "%-14s%s", "otherwise", s.Otherwise)
 	}
-	if s.Team != nil {
-		line("Team", "%s", s.Team.text())
-	}
 	if s.HookShell == config.HookStage {
 		line("Commands", "assent runs those of other agents in its sandbox (hook.shell: stage)")
 	} else {

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,8 +32,6 @@ type Status struct {
 	Agents []install.AgentStatus `json:"agents"`
 	// Policy are the files that say what is allowed, the strongest first.
 	Policy []Tier `json:"policy"`
-	// Team is the team that the machine belongs to; nil for none.
-	Team *Team `json:"team,omitempty"`
 	// Otherwise is what holds for other agents where no file says anything; empty if a trusted
 	// policy of the project does.
 	Otherwise string `json:"otherwise,omitempty"`
@@ -69,41 +66,6 @@ type Tier struct {
 	// There is false if the file does not exist; Untrusted says that it can only deny.
 	There     bool `json:"exists"`
 	Untrusted bool `json:"untrusted,omitempty"`
-}
-
-// A Team is how the machine stands to its team.
-type Team struct {
-	Name   string `json:"name"`
-	Serial int64  `json:"serial"` // of the policy; 0 for none
-	// Age is how many seconds ago the policy was confirmed.
-	Age    int64  `json:"age_seconds"`
-	Gate   string `json:"gate,omitempty"`
-	Server string `json:"server,omitempty"`
-	// Why says what is not in order.
-	Why string `json:"why,omitempty"`
-}
-
-func teamOf(s *setup.Setup) *Team {
-	m, ok := s.TeamStatus()
-	if !ok {
-		return nil
-	}
-	return &Team{Name: m.Team, Serial: m.Serial, Age: int64(m.Age.Seconds()), Gate: m.Gate, Server: m.Server, Why: m.Why}
-}
-
-// text is the team in a line.
-func (t *Team) text() string {
-	if t.Serial == 0 {
-		return t.Name + ": " + t.Why
-	}
-	line := fmt.Sprintf("%s, policy %d, confirmed %s ago", t.Name, t.Serial, time.Duration(t.Age)*time.Second)
-	if t.Server != "" {
-		line += ", by " + t.Server
-	}
-	if t.Why != "" {
-		line += ": " + t.Why
-	}
-	return line
 }
 
 // Rules count the saved rules by where they apply.
@@ -146,7 +108,7 @@ func Now(ctx context.Context, state, version string, named *agents.Agent) (*Stat
 		s.failed("the policy", err)
 	} else {
 		s.policy(holds)
-		s.team(holds)
+		s.Team = teamOf(holds)
 		if err := s.kept(ctx, holds); err != nil {
 			s.failed("what is saved", err)
 		}
@@ -175,7 +137,7 @@ func (s *Status) policy(of *setup.Setup) {
 	if of.File != nil {
 		tiers = append(tiers, Tier{Whose: "this project", File: of.File.Path, There: true, Untrusted: of.Untrusted})
 	}
-	s.Policy, s.Team = tiers, teamOf(of)
+	s.Policy = tiers
 	if of.File == nil || of.Untrusted {
 		s.Otherwise = cmp.Or(hook.Policy(of), careful)
 	}

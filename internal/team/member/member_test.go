@@ -160,7 +160,9 @@ func TestStale(t *testing.T) {
 			s.must(os.WriteFile(member.BundleFile(s.state), s.sign(b), 0o600))
 		}, "another policy 7", true, false},
 		"nothing seen": {func(s *scene) { s.must(os.Remove(filepath.Join(member.Folder(s.state), "seen"))) }, "cannot be used", true, false},
-		"damaged seen": {func(s *scene) { s.must(os.WriteFile(filepath.Join(member.Folder(s.state), "seen"), []byte("1"), 0o600)) }, "damaged", true, false},
+		"damaged seen": {func(s *scene) {
+			s.must(os.WriteFile(filepath.Join(member.Folder(s.state), "seen"), []byte("1"), 0o600))
+		}, "damaged", true, false},
 		"a policy that cannot be read": {func(s *scene) {
 			b := s.bundle(8)
 			b.Policy = "rules: [nonsense]\n"
