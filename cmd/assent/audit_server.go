@@ -252,7 +252,7 @@ func (l *serverLog) keep(checkpoint string) error {
 
 func (v serverVerification) print(w io.Writer) error {
 	if v.Record > 0 {
-		fmt.Fprintf(w, "The records of this machine up to %d are in the server's log.\n", v.Record)
+		fmt.Fprintf(w, "The records that this machine shipped, up to %d, are in the server's log.\n", v.Record)
 		if v.Newer > 0 {
 			fmt.Fprintf(w, "%d newer ones are not in a checkpoint yet.\n", v.Newer)
 		}
