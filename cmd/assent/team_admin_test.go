@@ -122,7 +122,7 @@ func (o *office) join() string {
 	o.must(member.SaveMachine(o.state, &member.Machine{Tenant: "acme", Gate: gate.ID, Server: "https://assent.example.org", Private: private}))
 	o.log, err = store.Open(o.Context(), o.state, store.Options{Detail: approval.DetailRedacted})
 	o.must(err)
-	o.Cleanup(func() { o.log.Close() })
+	o.Cleanup(func() { _ = o.log.Close() })
 	return gate.ID
 }
 
@@ -363,6 +363,14 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	put(t, o.file("proof.json"), o.ok("audit", "prove", "1", url, "--state", o.state))
 	o.fails("its own records only", "audit", "prove", "1", "--gate", "g_other", url, "--state", o.state)
 	o.fails("not signed with the team's key", "audit", "export", url, "--state", o.state)
+	// Somebody replaced the log of the machine, or the server has another one.
+	o.must(o.log.Close())
+	o.must(os.Remove(filepath.Join(o.state, "assent.db")))
+	forged, err := store.Open(t.Context(), o.state, store.Options{})
+	o.must(err)
+	o.must(forged.Record(t.Context(), approval.Event{Kind: approval.EventEnded, At: time.Now(), Session: "s", CallID: "c", Tool: "shell", State: policy.StateFree}))
+	o.must(forged.Close())
+	o.fails("is not the one that the server has", "audit", "verify", url, "--state", o.state)
 	o.must(o.db.RevokeGate(t.Context(), gate))
 	o.fails("does not know this machine", "audit", "verify", url, "--state", o.state)
 }
