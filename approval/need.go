@@ -277,17 +277,37 @@ func (r *Request) ballot(v Vote, people Directory, view policy.Digest) (ballot, 
 
 // mayAgree reports why the yes of this person does not count.
 func (r *Request) mayAgree(need Need, b ballot, people Directory) error {
-	switch {
-	case !b.strength.AtLeast(need.Proof):
+	if !b.strength.AtLeast(need.Proof) {
 		return fmt.Errorf("the yes of %s needs a %s; it has a %s", b.person.Name, need.Proof, b.strength)
-	case slices.Contains(need.Not, b.person.ID):
-		return fmt.Errorf("%s may not decide about this", b.person.Name)
-	case slices.Contains(need.Not, NotSponsor) && b.person.ID == r.Routing.Sponsor:
-		return fmt.Errorf("%s is behind the agent that asks, and may not decide about this", b.person.Name)
-	case slices.Contains(need.Not, NotEditor) && slices.Contains(people.Editors(), b.person.ID):
-		return fmt.Errorf("%s wrote the policy, and may not decide about this", b.person.Name)
+	}
+	return r.excluded(need, b.person, people)
+}
+
+// excluded reports why the need leaves a person out, whatever group they are in.
+func (r *Request) excluded(need Need, p Person, people Directory) error {
+	switch {
+	case slices.Contains(need.Not, p.ID):
+		return fmt.Errorf("%s may not decide about this", p.Name)
+	case slices.Contains(need.Not, NotSponsor) && p.ID == r.Routing.Sponsor:
+		return fmt.Errorf("%s is behind the agent that asks, and may not decide about this", p.Name)
+	case slices.Contains(need.Not, NotEditor) && slices.Contains(people.Editors(), p.ID):
+		return fmt.Errorf("%s wrote the policy, and may not decide about this", p.Name)
 	}
 	return nil
+}
+
+// Eligible reports why a yes of the person, with whatever proof, would fill no place by now. It is for whom to ask;
+// what counts is [Request.Count]'s to say.
+func (r *Request) Eligible(need Need, p Person, people Directory, age time.Duration) error {
+	if err := r.excluded(need, p, people); err != nil {
+		return err
+	}
+	for _, c := range need.From {
+		if r.belongs(p, c.Group, need, age) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is in none of the groups that decide about this", p.Name)
 }
 
 // assign gives each person to one group that needs them, so that as many places as possible are taken, and

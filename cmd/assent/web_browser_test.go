@@ -33,6 +33,7 @@ func chromium(ctx context.Context, profile string) (context.Context, func(), err
 		chromedp.ExecPath("/usr/bin/chromium"), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.NoFirstRun,
+		chromedp.Flag("ignore-certificate-errors", true), // of the servers that tests start
 		chromedp.WSURLReadTimeout(patience))
 	allocator, cancel := chromedp.NewExecAllocator(ctx, options...)
 	browser, end := chromedp.NewContext(allocator)
@@ -189,7 +190,7 @@ func (b *page) until(expression string) {
 	defer cancel()
 	poll := chromedp.Poll[bool]("Boolean("+expression+")", chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(0))
 	_, err := chromedp.Run(ctx, poll)
-	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "context") { // the page changed under the question
+	for err != nil && ctx.Err() == nil && (strings.Contains(err.Error(), "context") || strings.Contains(err.Error(), "navigated")) { // the page changed under the question
 		_, err = chromedp.Run(ctx, poll)
 	}
 	if err != nil {
@@ -202,7 +203,7 @@ func (b *page) until(expression string) {
 func (b *page) sees(words ...string) {
 	b.t.Helper()
 	for _, w := range words {
-		b.until("document.body.innerText.includes(" + quoted(w) + ")")
+		b.until("document.body?.innerText.includes(" + quoted(w) + ")")
 	}
 }
 

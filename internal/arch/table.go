@@ -60,7 +60,7 @@ var table = map[string]line{
 	},
 	"sandbox/wall": {inside: to("sandbox"), outside: []string{system}},
 	"store": {
-		inside:  to("approval audit internal/redact policy store/sessions"),
+		inside:  to("approval audit policy store/group store/kept store/sessions"),
 		outside: []string{"modernc.org/sqlite"},
 	},
 	"store/group": {},
@@ -247,12 +247,12 @@ var table = map[string]line{
 			"sandbox/stage tool/files tool/shell/inside"),
 	},
 	"internal/setup": {
-		inside: to("approval internal/config internal/realpath internal/starter internal/team/member internal/trust " +
-			"policy sandbox sandbox/fingerprint tool/roots tool/shell"),
+		inside: to("approval internal/config internal/realpath internal/starter internal/team/link internal/team/member " +
+			"internal/trust policy sandbox sandbox/fingerprint tool/roots tool/shell"),
 	},
 	"internal/setup/open": {
 		inside: to("approval internal/config internal/explain internal/gateway internal/home internal/network " +
-			"internal/proof internal/setup internal/snapshot internal/toolbox policy present sandbox sandbox/bwrap " +
+			"internal/proof internal/setup internal/snapshot internal/team/link internal/toolbox policy present sandbox sandbox/bwrap " +
 			"sandbox/detect sandbox/launch sandbox/stage store store/sessions tool tool/command " +
 			"tool/connector tool/files tool/hosts tool/roots"),
 	},
@@ -266,7 +266,7 @@ var table = map[string]line{
 	"internal/health": {
 		inside: to("approval internal/agents internal/agents/hook internal/agents/install internal/agents/settings " +
 			"internal/check internal/config internal/rulebook internal/setup internal/setup/open policy present sandbox " +
-			"sandbox/detect store store/sessions terminal tool/shell/runner"),
+			"sandbox/detect store store/sessions terminal tool/shell/runner internal/team/link internal/team/member"),
 		outside: []string{system},
 	},
 	"internal/team/admin": {
@@ -292,10 +292,36 @@ var table = map[string]line{
 	"internal/team/server": {
 		inside: to("approval internal/config internal/team/admin internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
 			"policy present"),
-		tests:   to("audit"),
-		outside: []string{yamlModule, "golang.org/x/mod", "golang.org/x/net"},
+		tests: to("audit"),
+		outside: []string{yamlModule, "github.com/jackc/pgx/v5", "github.com/standard-webhooks/standard-webhooks",
+			"golang.org/x/mod", "golang.org/x/net"},
 	},
-	"internal/team/wire": {inside: to("approval policy"), outside: []string{"golang.org/x/mod"}},
+	"internal/team/bridge": {
+		inside: to("approval audit internal/config internal/team/bundle internal/team/link internal/team/member " +
+			"internal/team/wire policy present store"),
+		outside: []string{notes},
+	},
+	"internal/team/link": {},
+	"internal/team/bridgetest": {
+		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
+		outside: []string{notes},
+	},
+	"internal/team/people": {
+		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin " +
+			"internal/web policy present"),
+		outside: []string{"github.com/danielgtaylor/huma/v2", passkeys},
+	},
+	"internal/team/signin": {
+		inside:  to("approval internal/proof internal/team/db"),
+		outside: []string{"github.com/alexedwards/scs/v2", openID, passkeys, "golang.org/x/oauth2"},
+	},
+	"internal/team/teamtest": {
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/member internal/team/people " +
+			"internal/team/signin internal/team/testissuer internal/team/wire policy present"),
+		outside: []string{"github.com/jackc/pgx/v5", notes},
+	},
+	"internal/team/testissuer": {outside: []string{openID}},
+	"internal/team/wire":       {inside: to("approval policy"), outside: []string{notes}},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
@@ -318,7 +344,7 @@ var table = map[string]line{
 	"internal/worker":  {inside: to("approval policy tool")},
 
 	// The programs.
-	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
+	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra", notes}},
 	"cmd/assent-hook": {
 		inside: to("internal/agents/hook"),
 		tests:  to("approval internal/agents/staged policy store store/sessions"),
@@ -333,6 +359,8 @@ const (
 	highlighting = "github.com/alecthomas/chroma/v2"
 	system       = "golang.org/x/sys"
 	notes        = "golang.org/x/mod"
+	openID       = "github.com/coreos/go-oidc/v3"
+	passkeys     = "github.com/go-webauthn/webauthn"
 	yamlModule   = "github.com/goccy/go-yaml"
 	schemas      = "github.com/google/jsonschema-go"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
@@ -353,7 +381,8 @@ var examples = line{
 // unless its own line says so.
 var (
 	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/pgtest " +
-		"internal/reexec internal/rounds internal/screen tool/shell/runner/shim tool/shell/system")
+		"internal/reexec internal/rounds internal/screen internal/team/bridgetest internal/team/teamtest internal/team/testissuer " +
+		"tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

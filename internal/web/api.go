@@ -27,6 +27,15 @@ import (
 //go:embed static
 var static embed.FS
 
+// Files are the style, the icon and the scripts.
+func Files() fs.FS {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return files
+}
+
 // base is where the API is.
 const base = "/api/v1"
 
@@ -41,12 +50,9 @@ func (s *Server) handler() http.Handler {
 	}
 	calls.HandleFunc("GET /page/{name...}", s.page)
 
-	files, err := fs.Sub(static, "static")
-	if err != nil {
-		panic(err) // it is embedded
-	}
+	files := Files()
 	all := http.NewServeMux()
-	all.Handle("/static/", http.StripPrefix("/static/", small(http.FileServerFS(files))))
+	all.Handle("/static/", http.StripPrefix("/static/", Packed(http.FileServerFS(files))))
 	all.HandleFunc("POST "+base+"/keys", s.letIn)
 	all.Handle(base+"/", s.identify(calls))
 	all.Handle("/page/", s.identify(calls))
@@ -54,8 +60,8 @@ func (s *Server) handler() http.Handler {
 	return s.guard(all)
 }
 
-// small compresses what a file server answers, if the browser takes it.
-func small(files http.Handler) http.Handler {
+// Packed compresses what a file server answers, if the browser takes it.
+func Packed(files http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Vary", "Accept-Encoding")
 		if r.Method != http.MethodGet || !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") || r.Header.Get("Range") != "" {
@@ -96,11 +102,11 @@ func (p *packedWriter) Write(data []byte) (int, error) {
 func shell(files fs.FS) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			refuse(w, http.StatusMethodNotAllowed, "pages are only read")
+			Refuse(w, http.StatusMethodNotAllowed, "pages are only read")
 			return
 		}
 		if strings.Contains(r.URL.Path, "//") || strings.HasPrefix(r.URL.Path, "/api") {
-			refuse(w, http.StatusNotFound, "nothing is at this address")
+			Refuse(w, http.StatusNotFound, "nothing is at this address")
 			return
 		}
 		http.ServeFileFS(w, r, files, "page.html")
@@ -111,7 +117,7 @@ func shell(files fs.FS) http.HandlerFunc {
 func needs(right proof.Right, next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !callerOf(r.Context()).may(right) {
-			refuse(w, http.StatusForbidden, fmt.Sprintf("this token has no right to %s", right))
+			Refuse(w, http.StatusForbidden, fmt.Sprintf("this token has no right to %s", right))
 			return
 		}
 		next(w, r)
@@ -372,21 +378,21 @@ func (s *Server) letIn(w http.ResponseWriter, r *http.Request) {
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, most))
 	d.DisallowUnknownFields()
 	if r.Header.Get("Content-Type") != "application/json" || d.Decode(&in) != nil {
-		refuse(w, http.StatusBadRequest, "send JSON: {\"code\": …, \"public\": …, \"name\": …}")
+		Refuse(w, http.StatusBadRequest, "send JSON: {\"code\": …, \"public\": …, \"name\": …}")
 		return
 	}
 	if r.Header.Get("Origin") != s.URL() { // only our own page has a reason to
-		refuse(w, http.StatusForbidden, "only a browser can be let in")
+		Refuse(w, http.StatusForbidden, "only a browser can be let in")
 		return
 	}
 	if !s.codes.use(in.Code) {
-		refuse(w, http.StatusForbidden, "this link was used or is too old; 'assent inbox --web' prints a new one, also while it runs, with Enter")
+		Refuse(w, http.StatusForbidden, "this link was used or is too old; 'assent inbox --web' prints a new one, also while it runs, with Enter")
 		return
 	}
 	key := proof.Key{Name: clip(in.Name), Public: in.Public, Created: s.cfg.Clock().UTC(), Session: s.cfg.Session}
 	id, err := s.cfg.Book.AddKey(r.Context(), key)
 	if err != nil {
-		refuse(w, http.StatusBadRequest, err.Error())
+		Refuse(w, http.StatusBadRequest, err.Error())
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")

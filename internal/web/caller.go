@@ -69,7 +69,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		var err error
 		if r.Header.Get("Authorization") != "" {
 			if body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody)); err != nil {
-				refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a call has at most %d bytes, within %s", maxBody, bodyTime))
+				Refuse(w, http.StatusRequestEntityTooLarge, fmt.Sprintf("a call has at most %d bytes, within %s", maxBody, bodyTime))
 				return
 			}
 			_ = control.SetReadDeadline(time.Time{})
@@ -77,7 +77,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		who, err := s.caller(r, body)
 		if err != nil {
 			w.Header().Set("WWW-Authenticate", scheme)
-			refuse(w, http.StatusUnauthorized, err.Error())
+			Refuse(w, http.StatusUnauthorized, err.Error())
 			return
 		}
 		r = r.WithContext(context.WithValue(r.Context(), callerKey{}, who))

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"html/template"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,10 +34,15 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"join": func(lines []string) string { return strings.Join(lines, "\n") },
 }).ParseFS(pageFiles, "pages/*.html"))
 
+// Templates returns the templates with those of other pages, which can use "view", "offers" and "buttons".
+func Templates(more fs.FS, patterns ...string) *template.Template {
+	return template.Must(template.Must(templates.Clone()).ParseFS(more, patterns...))
+}
+
 // page renders the part of the page that its address names.
 func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	if !callerOf(r.Context()).person() { // a token has the API
-		refuse(w, http.StatusForbidden, "pages are for browsers")
+		Refuse(w, http.StatusForbidden, "pages are for browsers")
 		return
 	}
 	name, rest, _ := strings.Cut(r.PathValue("name"), "/")
@@ -45,7 +51,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		"status": s.statusPage, "explain": s.explainPage,
 	}[name]
 	if !ok {
-		refuse(w, http.StatusNotFound, "there is no such page")
+		Refuse(w, http.StatusNotFound, "there is no such page")
 		return
 	}
 	data, err := make(r.Context(), r, rest)
@@ -55,7 +61,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	}
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, name+".html", data); err != nil {
-		refuse(w, http.StatusInternalServerError, "the page cannot be made: "+err.Error())
+		Refuse(w, http.StatusInternalServerError, "the page cannot be made: "+err.Error())
 		return
 	}
 	if p, ok := data.(*requestPage); ok {
@@ -72,16 +78,16 @@ func refuseWith(w http.ResponseWriter, err error) {
 	if errors.As(err, &known) {
 		status = known.GetStatus()
 	}
-	refuse(w, status, err.Error())
+	Refuse(w, status, err.Error())
 }
 
 // A requestPage is a request with what can be answered.
 type requestPage struct {
 	*Detail
 	ETag string
-	Page viewPage
+	Page ViewPage
 	// Allow and Deny are the ways to remember a yes and a no.
-	Allow, Deny []offerPage
+	Allow, Deny []OfferPage
 	Chain       []string // the workers that asked, the first caller first
 	Held        []string // what the sandbox holds the call to
 	Trace       []string
@@ -91,8 +97,8 @@ type requestPage struct {
 	Where    string // the project that a rule would be for
 }
 
-// An offerPage is a way to remember an answer.
-type offerPage struct {
+// An OfferPage is a way to remember an answer.
+type OfferPage struct {
 	Words, Reach string
 	Rules, Warn  []string
 }
@@ -110,20 +116,10 @@ func (s *Server) requestPage(ctx context.Context, r *http.Request, id string) (a
 	if err != nil {
 		return nil, err
 	}
-	p := &requestPage{Detail: d, ETag: tag, Page: layOut(view, r.URL.Query().Has("whole")), Chain: request.Call.Workers, Held: request.Held(),
+	p := &requestPage{Detail: d, ETag: tag, Page: LayOut(view, r.URL.Query().Has("whole")), Chain: request.Call.Workers, Held: request.Held(),
 		EditText: editText(request), Where: present.SafeLine(request.Call.Project)}
-	for _, o := range request.Offers {
-		words := reachWords(request, o)
-		if len(o.Allow) > 0 {
-			p.Allow = append(p.Allow, offerPage{words, string(o.Reach), o.Allow, o.Warn})
-		}
-		if len(o.Deny) > 0 {
-			p.Deny = append(p.Deny, offerPage{words, string(o.Reach), o.Deny, nil})
-		}
-	}
-	for _, step := range strings.Split(strings.TrimSpace(request.Trace.String()), "\n") {
-		p.Trace = append(p.Trace, present.SafeLine(step))
-	}
+	p.Allow, p.Deny = Offered(request)
+	p.Trace = Trace(request)
 	items, _ := s.feed.list()
 	for _, i := range items {
 		if i.Batch == request.Batch {
@@ -131,6 +127,28 @@ func (s *Server) requestPage(ctx context.Context, r *http.Request, id string) (a
 		}
 	}
 	return p, nil
+}
+
+// Offered are the ways to remember a yes and a no.
+func Offered(r *approval.Request) (allow, deny []OfferPage) {
+	for _, o := range r.Offers {
+		words := reachWords(r, o)
+		if len(o.Allow) > 0 {
+			allow = append(allow, OfferPage{words, string(o.Reach), o.Allow, o.Warn})
+		}
+		if len(o.Deny) > 0 {
+			deny = append(deny, OfferPage{words, string(o.Reach), o.Deny, nil})
+		}
+	}
+	return allow, deny
+}
+
+// Trace is why a request asks, in lines.
+func Trace(r *approval.Request) (lines []string) {
+	for _, step := range strings.Split(strings.TrimSpace(r.Trace.String()), "\n") {
+		lines = append(lines, present.SafeLine(step))
+	}
+	return lines
 }
 
 // editText is what the person edits.

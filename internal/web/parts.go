@@ -285,7 +285,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) {
 	kinds := map[string]string{"jsonl": "application/jsonl", "csv": "text/csv; charset=utf-8"}
 	kind, ok := kinds[format]
 	if !ok {
-		refuse(w, http.StatusBadRequest, "format is jsonl or csv")
+		Refuse(w, http.StatusBadRequest, "format is jsonl or csv")
 		return
 	}
 	w.Header().Set("Content-Type", kind)

@@ -12,8 +12,8 @@ import (
 	"github.com/assent-dev/assent/present"
 )
 
-// A viewPage is a view laid out for a template. All its texts are safe.
-type viewPage struct {
+// A ViewPage is a view laid out for a template. All its texts are safe.
+type ViewPage struct {
 	Kind     string
 	Title    string
 	Numbered bool // lines have numbers
@@ -44,14 +44,14 @@ type part struct {
 // shownAtFirst is how much of a view is rendered before the person asks for all of it.
 var shownAtFirst = present.Limit{Lines: 400, Chars: 60_000}
 
-// layOut prepares a view; whole leaves nothing out.
-func layOut(v present.View, whole bool) viewPage {
+// LayOut prepares a view for the template "view"; whole leaves nothing out.
+func LayOut(v present.View, whole bool) ViewPage {
 	limit := shownAtFirst
 	if whole {
 		limit = present.Limit{}
 	}
 	cut := v.Cut(limit)
-	out := viewPage{Kind: string(v.Kind), Title: titleOf(v.Kind), Facts: factTexts(v.Facts), Note: cut.Note(), Cut: cut.Chars > 0, Empty: v.Content == ""}
+	out := ViewPage{Kind: string(v.Kind), Title: titleOf(v.Kind), Facts: factTexts(v.Facts), Note: cut.Note(), Cut: cut.Chars > 0, Empty: v.Content == ""}
 	truncated, _ := v.Facts.Get(present.FactTruncated)
 	if out.HeadOnly, _ = truncated.Flag(); out.HeadOnly && out.Note == "" {
 		size, _ := v.Facts.Get(present.FactFullSize)

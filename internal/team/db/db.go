@@ -47,6 +47,9 @@ const longestCommit = 5 * time.Second
 // connections is how many a replica holds at most, unless the DSN has pool_max_conns.
 const connections = 16
 
+// lanes is how many commits of one kind are under way at once: while one waits for the disk, another counts.
+const lanes = 4
+
 // Open connects to the database and brings its tables up to date. The tenant is the team whose rows
 // are read and written.
 func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
@@ -77,8 +80,8 @@ func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
 		return nil, fmt.Errorf("team database: %w", err)
 	}
 	d := &DB{pool: pool, tenant: tenant}
-	d.votes = group[*pendingVote]{commit: d.commitVotes}
-	d.records = group[*pendingRecords]{commit: d.commitRecords}
+	d.votes = group[*pendingVote]{commit: d.commitVotes, lanes: lanes}
+	d.records = group[*pendingRecords]{commit: d.commitRecords, lanes: lanes}
 	d.hub = newHub(d)
 	return d, nil
 }

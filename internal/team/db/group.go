@@ -5,15 +5,16 @@ import "sync"
 // maxGroup is how many of those who write are committed together at most.
 const maxGroup = 512
 
-// A group commits together what came while the commit before was under way: writers then share one
+// A group commits together what came while commits before were under way: writers then share one
 // flush of the disk. The zero group with a commit is ready.
 type group[T any] struct {
 	commit func([]T) // says to each of them how it went
 	all    bool      // all that wait are taken, however many there are
+	lanes  int       // how many commits are under way at most; 1 if it is 0
 
 	mu      sync.Mutex
 	waiting []T
-	busy    bool
+	busy    int
 	free    sync.WaitGroup
 }
 
@@ -22,8 +23,8 @@ func (g *group[T]) add(item T) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.waiting = append(g.waiting, item)
-	if !g.busy {
-		g.busy = true
+	if g.busy < max(g.lanes, 1) {
+		g.busy++
 		g.free.Go(g.run)
 	}
 }
@@ -48,7 +49,7 @@ func (g *group[T]) take() []T {
 	}
 	items := g.waiting[:n:n]
 	if g.waiting = g.waiting[n:]; n == 0 {
-		g.busy = false
+		g.busy--
 	}
 	return items
 }

@@ -82,7 +82,7 @@ func (d *DB) Ask(ctx context.Context, g Gate, questions []wire.Signed) (wire.Tak
 		}
 		taken.Refused[id] = err.Error()
 	}
-	asked := map[string]wire.Signed{}
+	asked, known := map[string]wire.Signed{}, map[string]*knownRequest{}
 	batch := &pgx.Batch{}
 	for _, q := range questions {
 		r, err := d.parseRequest(g.ID, g.Public, q.Request, q.Signature)
@@ -99,7 +99,7 @@ func (d *DB) Ask(ctx context.Context, g Gate, questions []wire.Signed) (wire.Tak
 			refuse(r.ID, errors.New("it is there twice"))
 			continue
 		}
-		asked[r.ID] = q
+		asked[r.ID], known[r.ID] = q, &knownRequest{r, view, string(g.Public)}
 		d.queueRequest(batch, r, view, q)
 	}
 	if len(asked) == 0 {
@@ -128,6 +128,9 @@ func (d *DB) Ask(ctx context.Context, g Gate, questions []wire.Signed) (wire.Tak
 	})
 	if err != nil {
 		return wire.Taken{}, fmt.Errorf("requests of machine %s: %w", g.ID, err)
+	}
+	for _, id := range taken.Requests {
+		d.known.put(known[id])
 	}
 	return taken, nil
 }

@@ -46,6 +46,7 @@ type pendingVote struct {
 	ballot   Ballot
 	decision []byte // as it is kept
 	person   string
+	expires  time.Time // what was signed
 	court    Court
 	outcome  Outcome
 	done     chan error
@@ -66,11 +67,13 @@ func (d *DB) Vote(ctx context.Context, id string, b Ballot, court Court) (Outcom
 	if err != nil {
 		return fail(err)
 	}
-	person, err := r.check(b, court)
+	seen := &seenVoter{Directory: court.People, proof: b.Vote.Proof}
+	court.People = seen
+	expires, err := r.check(b, court)
 	if err != nil {
 		return fail(err)
 	}
-	p := &pendingVote{request: r, ballot: b, decision: kept, person: person, court: court, done: make(chan error, 1)}
+	p := &pendingVote{request: r, ballot: b, decision: kept, person: seen.person.ID, expires: expires, court: court, done: make(chan error, 1)}
 	d.votes.add(p)
 	select {
 	case err := <-p.done:
@@ -104,23 +107,45 @@ func (d *DB) knownRequest(ctx context.Context, id string, court Court) (*knownRe
 	return r, nil
 }
 
-// check returns whose vote it is, or why it does not count.
-func (r *knownRequest) check(b Ballot, court Court) (person string, err error) {
+// A seenVoter checks the signature of one proof once: a directory is pure, and says the same again.
+type seenVoter struct {
+	approval.Directory
+	proof approval.Proof
+
+	done     bool
+	person   approval.Person
+	strength approval.Strength
+	err      error
+}
+
+// Voter implements [approval.Directory].
+func (d *seenVoter) Voter(p approval.Proof) (approval.Person, approval.Strength, error) {
+	if !reflect.DeepEqual(p, d.proof) {
+		return d.Directory.Voter(p)
+	}
+	if !d.done {
+		d.person, d.strength, d.err = d.Directory.Voter(p)
+		d.done = true
+	}
+	return d.person, d.strength, d.err
+}
+
+// check returns until when the vote can be given, or why it does not count.
+func (r *knownRequest) check(b Ballot, court Court) (expires time.Time, err error) {
 	s, err := approval.ParseStatement(b.Vote.Proof.Statement)
 	if err != nil {
-		return "", err
+		return time.Time{}, err
 	}
 	b.Decision.Note = b.Vote.Note
 	want := b.Decision.States(r.view)
 	want.Tenant, want.Serial, want.Expires, want.Nonce = s.Tenant, s.Serial, s.Expires, s.Nonce
 	if !reflect.DeepEqual(s, want) {
-		return "", fmt.Errorf("%w: what was signed is not this answer", ErrVoid)
+		return time.Time{}, fmt.Errorf("%w: what was signed is not this answer", ErrVoid)
 	}
 	if t := r.Count(r.Routing.Need, []approval.Vote{b.Vote}, court.People, r.view, 0); len(t.Void) > 0 {
-		return "", fmt.Errorf("%w: %s", ErrVoid, strings.Join(t.Void, "; "))
+		return time.Time{}, fmt.Errorf("%w: %s", ErrVoid, strings.Join(t.Void, "; "))
 	}
-	who, _, err := court.People.Voter(b.Vote.Proof)
-	return who.ID, err
+	return time.Unix(s.Expires, 0), nil
 }
 
 // commitVotes commits votes together and tells each of them how it went.
@@ -277,8 +302,7 @@ func (t *settlement) apply(s *standing, p *pendingVote) (Outcome, error) {
 		}
 		return Outcome{}, ErrSettled
 	}
-	// The statement was read before.
-	if signed, err := approval.ParseStatement(p.ballot.Vote.Proof.Statement); err != nil || !s.now.Before(time.Unix(signed.Expires, 0)) {
+	if !s.now.Before(p.expires) {
 		return Outcome{}, fmt.Errorf("%w: what was signed has expired", ErrVoid)
 	}
 	vote := storedVote{p.request.ID, p.person, p.ballot.Vote, p.decision}

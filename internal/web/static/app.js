@@ -1,19 +1,10 @@
-// A key that cannot leave the browser, signed calls, the list of what waits, and the answers. What a model wrote
-// is only ever set as text; what the server renders comes in through one Trusted Types policy.
-const $ = (selector, root = document) => root.querySelector(selector);
-const $$ = (selector, root = document) => [...root.querySelectorAll(selector)];
-const html = trustedTypes.createPolicy("assent", { createHTML: (text) => text });
-const utf8 = new TextEncoder();
-const main = $("#main");
+// A key that cannot leave the browser, signed calls, the list of what waits, and the answers.
+import { $, $$, ages, answerButtons, answered, arm, base64, base64url, current, digestOf, element, events, hex, html, informed, isArmed, keyed, main, moved, nonce,
+	now, onEnter, over, ready, Refused, said, sha256, state, tell, typing, uri, utf8, watch, whole, words } from "./common.js";
 
 // the key
 
-const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
-const base64url = (bytes) => base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, "0")).join("");
 const { subtle } = crypto;
-const sha256 = (data) => subtle.digest("SHA-256", data);
-const nonce = () => base64url(crypto.getRandomValues(new Uint8Array(16)));
 const ecdsa = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 
 function database(mode, use) {
@@ -51,28 +42,23 @@ const sign = async (text) => subtle.sign(ecdsa, key.privateKey, utf8.encode(text
 
 // calls
 
-class Refused extends Error {
-	constructor(status, detail) { super(detail); this.status = status; }
-}
-
 // call makes a signed call. It throws Refused if the server said no, and any other error if nobody knows.
-async function call(method, path, body, headers = {}, stream) {
+async function call(method, path, body, headers = {}) {
 	const text = body === undefined ? "" : JSON.stringify(body);
 	const at = String(Date.now()), once = nonce();
 	const sum = hex(await sha256(utf8.encode(text)));
 	const signature = base64url(await sign("assent-call-v1\0" + [method, path, at, once, sum].join("\n")));
 	headers = { ...headers, Authorization: `Assent ${key.id}.${at}.${once}.${signature}` };
 	if (body !== undefined) headers["Content-Type"] = "application/json";
-	const response = await fetch(path, { method, headers, body: body === undefined ? undefined : text, ...stream });
-	if (response.ok) return response;
-	let detail = response.statusText;
-	try { detail = (await response.json()).detail ?? detail; } catch { /* no words */ }
-	if (response.status === 401) lockedOut(detail);
-	throw new Refused(response.status, detail);
+	try {
+		return await answered(await fetch(path, { method, headers, body: body === undefined ? undefined : text }));
+	} catch (e) {
+		if (e.status === 401) lockedOut(e.message);
+		throw e;
+	}
 }
 
 const json = async (...args) => (await call(...args)).json();
-const uri = encodeURIComponent;
 const request = (id, rest = "") => `/api/v1/requests/${uri(id)}${rest}`;
 const goTo = (id) => go("/r/" + uri(id));
 
@@ -85,23 +71,7 @@ async function fill(path) {
 	main.innerHTML = html.createHTML(text);
 }
 
-const element = (name, textContent, more) => Object.assign(document.createElement(name), { textContent }, more);
-
-// tell shows words in place of a page.
-function tell(title, text) {
-	const article = document.createElement("article");
-	article.append(element("h1", title, { tabIndex: -1 }), element("p", text));
-	main.replaceChildren(article);
-}
-
 const lockedOut = (why) => tell("This page cannot answer", why + ". Open the link that ‘assent inbox --web’ prints; Enter there prints a new one.");
-
-const state = (text) => { $("#state").textContent = text; };
-const said = (text) => {
-	const p = $("dialog[open] .said") ?? $("#said") ?? $("#state");
-	p.textContent = text;
-	delete p.dataset.hint;
-};
 
 // what waits
 
@@ -134,10 +104,9 @@ channel.onmessage = ({ data: [name, data, last] }) => { lastEvent = last; happen
 const everyTab = (name, data) => { channel.postMessage([name, data, lastEvent]); happened(name, data); };
 
 // Without a connection nothing can be answered.
-let online = true;
 function connected(yes) {
-	if (yes === online) return;
-	online = yes;
+	if (yes === now.online) return;
+	now.online = yes;
 	state(yes ? "" : `Not connected: as of ${new Date().toLocaleTimeString([], { timeStyle: "short" })}`);
 	arm();
 }
@@ -154,7 +123,7 @@ function happened(name, data) {
 		if (old) old.ended = `${data.state}${data.by ? " by " + data.by : ""}`;
 		counted();
 		if (rowOf(data.id)) put(old);
-		if (view === "request" && current()?.dataset.id === data.id && !busy) over(old?.ended ?? data.state);
+		if (view === "request" && current()?.dataset.id === data.id && !now.busy) over(old?.ended ?? data.state);
 	} else if (name === "reset") {
 		readList().then(() => view === "waiting" && show());
 	}
@@ -168,7 +137,7 @@ function listen() {
 				const response = await call("GET", "/api/v1/events", undefined, lastEvent && { "Last-Event-ID": lastEvent });
 				everyTab("connected", true);
 				wait = 250;
-				await events(response.body.pipeThrough(new TextDecoderStream()).getReader());
+				await events(response, (name, data, id) => { lastEvent = id; everyTab(name, data); });
 			} catch (e) {
 				if (e.status === 401) return;
 			}
@@ -176,25 +145,6 @@ function listen() {
 			await new Promise((done) => setTimeout(done, wait));
 		}
 	});
-}
-
-async function events(reader) {
-	let text = "";
-	for (;;) {
-		const { value, done } = await reader.read();
-		if (done) return;
-		text += value;
-		for (let end; (end = text.indexOf("\n\n")) >= 0; text = text.slice(end + 2)) {
-			const event = {};
-			for (const line of text.slice(0, end).split("\n")) {
-				const at = line.indexOf(": ");
-				if (at > 0) event[line.slice(0, at)] = line.slice(at + 2);
-			}
-			if (!event.event) continue;
-			lastEvent = event.id;
-			everyTab(event.event, JSON.parse(event.data));
-		}
-	}
 }
 
 // the list
@@ -256,21 +206,6 @@ function put(i) {
 	extent();
 }
 
-// ages writes how long ago something was.
-function ages(root = document) {
-	const words = (s) => (s < 60 ? `${s | 0} s` : s < 3600 ? `${(s / 60) | 0} min` : s < 172800 ? `${(s / 3600) | 0} h` : `${(s / 86400) | 0} d`);
-	for (const t of $$("time", root)) {
-		t.textContent = words(Math.max(0, (Date.now() - Date.parse(t.dateTime)) / 1000)) + " ago";
-		t.title = new Date(t.dateTime).toLocaleString();
-	}
-	for (const s of $$("[data-until]", root)) {
-		const left = (Date.parse(s.dataset.until) - Date.now()) / 1000;
-		s.textContent = left < 0 ? "no longer waits" : `waits ${words(left)} more`;
-		s.classList.toggle("problem", left < 60);
-	}
-}
-setInterval(ages, 1000);
-
 // bulk asks once more what is answered together, and what is left open.
 function bulk(answer) {
 	const d = $("#several"), all = chosen(), deny = answer === "deny";
@@ -300,7 +235,7 @@ async function several(answer, d) {
 // each answers requests that are not on the screen; a yes is for what was there.
 async function each(all, body) {
 	let done = 0;
-	busy = true;
+	now.busy = true;
 	for (const { id, summary } of all) {
 		try {
 			const r = await json("GET", request(id));
@@ -310,75 +245,33 @@ async function each(all, body) {
 			state(`${did[body.answer]}: ${++done}`);
 		} catch (e) { state(`${summary}: ${words(e)}`); if (!(e instanceof Refused)) break; }
 	}
-	busy = false;
+	now.busy = false;
 }
 const did = { approve: "Approved", deny: "Denied", respond: "Answered" };
 
 // one request
 
-const current = () => $("#request");
-const answerButtons = ".answers button, .further button, dialog button[data-give]";
-let armed = 0, busy = false, undoable;
-
-// Buttons work half a second after the layout last changed.
-function arm() {
-	armed = performance.now() + 500;
-	arm.focus = $(answerButtons.replaceAll("button", "button:focus")) ?? arm.focus; // a disabled button loses it
-	for (const b of $$(answerButtons)) b.disabled = true;
-	clearTimeout(arm.timer);
-	arm.timer = setTimeout(() => {
-		ready();
-		if (document.activeElement === document.body) arm.focus?.focus();
-		arm.focus = undefined;
-	}, 500);
-}
-const isArmed = () => performance.now() >= armed && !busy && online && !current()?.dataset.over;
-
-// ready offers the answers that can be given now, and says what is missing for others.
-function ready() {
-	if (!isArmed()) return;
-	for (const b of $$(answerButtons)) b.disabled = !may(b);
-	const a = current();
-	if (!a || $("#said").textContent && !$("#said").dataset.hint) return;
-	$("#said").dataset.hint = "yes";
-	$("#said").textContent = !informed() ? "To approve, scroll down first: it would do more."
-		: whole() || !$("[data-do=session], [data-do=always]") ? "" : a.dataset.headOnly === "true" ? "No session or always: only the beginning can be shown."
-		: a.dataset.cut === "true" ? "For session or always, press v to see all of it first." : "For session or always, scroll to the end first.";
-}
+let undoable;
 
 // may reports whether the person has seen what a button answers.
-function may(b) {
+now.may = (b) => {
 	if (b.dataset.answer === "approve" || b.dataset.choice) return informed();
 	if (b.dataset.do === "session" || b.dataset.do === "always") return informed() && whole();
 	const d = b.closest("dialog");
 	return !d || !d.dataset.unknown && !b.dataset.none && ($(".wide", d)?.hidden !== false || $("[name=sure]", d).value.trim().toLowerCase() === "yes");
-}
-const informed = () => !$(".acts .asks:not([data-seen])");
-const whole = () => current().dataset.whole === "yes";
-
+};
 async function showRequest(id, all) {
 	const knew = all && informed();
 	await fill(`/page/request/${uri(id)}${all ? "?whole" : ""}`);
 	const a = current();
 	if (knew) for (const li of $$(".asks", a)) li.dataset.seen = "yes";
 	ages(a);
-	busy = false;
+	now.busy = false;
 	for (const b of $$(".answers button, .further button", a)) b.onclick = () => isArmed() && press(b);
 	$("[data-do=whole]", a)?.addEventListener("click", () => showRequest(id, true).then(() => $("h1").focus({ preventScroll: true })));
 	for (const d of $$("dialog", a)) prepare(d);
-	const looking = new IntersectionObserver((entries) => {
-		for (const e of entries) if (e.isIntersecting) {
-			if (e.target.id !== "end") e.target.closest("li").dataset.seen = "yes";
-			else if (a.dataset.cut !== "true" && a.dataset.headOnly !== "true") { a.dataset.whole = "yes"; seen.set(id, a.dataset.fingerprint + a.dataset.view); }
-		}
-		ready();
-	}, { rootMargin: "0px 0px -64px 0px" }); // the answers stand there
-	for (const e of $$(".acts .asks .sr, #end", a)) looking.observe(e);
-	moved.disconnect();
-	moved.observe(a);
-	arm();
+	watch(a, () => seen.set(id, a.dataset.fingerprint + a.dataset.view));
 }
-const moved = new ResizeObserver(arm);
 
 function press(b) {
 	if (b.dataset.do) open($("#" + b.dataset.do));
@@ -396,7 +289,7 @@ function open(d) {
 function prepare(d) {
 	$("form", d).onsubmit = (e) => e.preventDefault();
 	for (const b of $$("[data-close]", d)) b.onclick = () => d.close();
-	for (const b of $$("[data-give]", d)) b.onclick = () => d.open && isArmed() && may(b) && fromDialog(b.dataset.give, d);
+	for (const b of $$("[data-give]", d)) b.onclick = () => d.open && isArmed() && now.may(b) && fromDialog(b.dataset.give, d);
 	d.oninput = (e) => (e.target.name === "sure" ? ready() : refresh(d, e.target.name === "reach"));
 }
 
@@ -474,11 +367,11 @@ async function stop(note, d) {
 // answer gives the answer of the request that is shown.
 async function answer(body, dialog) {
 	const a = current();
-	busy = true;
+	now.busy = true;
 	for (const b of $$(answerButtons)) b.disabled = true;
 	try {
 		const { answer: digest } = await give({ id: a.dataset.id, fingerprint: a.dataset.fingerprint, view: a.dataset.view, etag: a.dataset.etag }, body);
-		busy = false;
+		now.busy = false;
 		dialog?.close();
 		undoable = { id: a.dataset.id, digest };
 		$("#last").hidden = false;
@@ -487,7 +380,7 @@ async function answer(body, dialog) {
 		answer.timer = setTimeout(() => { $("#last").hidden = true; }, 15000); // the key works on
 		next(a.dataset.id);
 	} catch (e) {
-		busy = false;
+		now.busy = false;
 		if (e instanceof Refused && e.status < 500) {
 			if (e.status === 409 || e.status === 404) over(e.message);
 			else if (e.status === 412) { await show(); said(e.message); }
@@ -499,9 +392,6 @@ async function answer(body, dialog) {
 		}
 	}
 }
-
-const words = (e) => (e instanceof Refused ? e.message : "not confirmed: the server did not answer");
-const digestOf = async (text) => (text ? "sha256:" + hex(await sha256(utf8.encode(text))) : "");
 
 // give signs an answer and sends it, once.
 async function give(r, body) {
@@ -518,15 +408,6 @@ async function give(r, body) {
 	const headers = { "Idempotency-Key": once };
 	if (r.etag) headers["If-Match"] = r.etag;
 	return json("POST", request(r.id, "/answer"), send, headers);
-}
-
-// over says who else answered.
-function over(how) {
-	const a = current();
-	a.dataset.over = "yes";
-	for (const b of $$(answerButtons, a)) b.disabled = true;
-	for (const d of $$("dialog[open]", a)) d.close();
-	said(`This needs no answer any more: ${how}.`);
 }
 
 // takeBack takes the last answer back, if nobody used it yet.
@@ -566,16 +447,9 @@ function mark(id) {
 
 const leads = { Escape: () => "/", g: () => "/rules", h: (session) => "/audit?session=" + uri(session) };
 
-// A key does what the button does that shows it, in the open dialog or outside of all.
-const keyed = (key, d) => $$("button:not(:disabled)", main).find((b) => b.closest("dialog") === d && $("kbd", b)?.textContent === key);
-
 document.addEventListener("keydown", (e) => {
 	const { key, target } = e, d = $("dialog[open]"), a = current(), row = target.closest(".items a");
-	if (key === "Enter" && target.closest("[data-answer], [data-give], [data-choice]")) {
-		said("Enter alone answers nothing. Press y to approve, n to deny.");
-		return e.preventDefault();
-	}
-	if (target.closest("input:not([type=radio]):not([type=checkbox]), textarea, select") || e.ctrlKey || e.metaKey || e.altKey || e.repeat) return;
+	if (onEnter(e) || typing(e)) return;
 	const by = { j: 1, k: -1, ArrowDown: a ? 0 : 1, ArrowUp: a ? 0 : -1 }[key];
 	const other = d ? $$("[name=reach]", d)[key - 1] ?? $({ w: "[type=checkbox]", e: "[name=rules]" }[key] ?? "none", d) : key === "c" && $("[data-choice]");
 	if (other) key === "c" || key === "e" ? other.focus() : other.click();

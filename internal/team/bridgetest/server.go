@@ -1,4 +1,4 @@
-package teamtest
+package bridgetest
 
 import (
 	"bytes"
@@ -124,6 +124,9 @@ func (v View) Ended() []wire.Ended { return v.s.ended }
 
 // Rows returns the records that the server has.
 func (v View) Rows() []wire.Record { return v.s.rows }
+
+// NewToken lets one more machine join.
+func (s *Server) NewToken(token string) { s.change(func() { s.Token = token }) }
 
 // Answers is how many answers the server has given out.
 func (s *Server) Answers() int {

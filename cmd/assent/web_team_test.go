@@ -1,0 +1,186 @@
+//go:build webe2e
+
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/webauthn"
+	"github.com/chromedp/chromedp"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/pgtest"
+	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/teamtest"
+	"github.com/assent-dev/assent/policy"
+)
+
+// A teamPhone is a phone of a person of a team: 320 px wide, with an authenticator that takes every touch.
+type teamPhone struct {
+	*page
+	x *teamtest.Team
+}
+
+// phoneSize is that of a small phone.
+func (b *page) phoneSize() {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(320, 568, chromedp.EmulateMobile, chromedp.EmulateTouch))
+}
+
+// teamPhoneOf signs somebody in, by the way that a person goes.
+func teamPhoneOf(t *testing.T, x *teamtest.Team, name string) teamPhone {
+	t.Helper()
+	p := teamPhone{newTab(t), x}
+	p.url = x.URL
+	p.phoneSize()
+	p.do(called(webauthn.Enable, webauthn.EnableParams{}),
+		called(webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
+			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true,
+			HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true}}))
+	p.open("/")
+	p.sees("Sign in", "you are not signed in")
+	p.do(chromedp.Click("main a"))
+	p.sees("Who are you?")
+	p.do(chromedp.Click("#" + strings.ToLower(name)))
+	p.sees("Waiting for you")
+	return p
+}
+
+// enrols makes a passkey with an invitation, on the page Keys.
+func (p teamPhone) enrols(who db.Person) teamPhone {
+	p.t.Helper()
+	code, err := p.x.DB.Invite(p.t.Context(), who.ID, "admin", time.Hour)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.open("/keys")
+	p.sees("You have none.")
+	p.do(chromedp.SendKeys("#make [name=invitation]", code), chromedp.Click("#make button"))
+	p.sees("Enrolled: ")
+	return p
+}
+
+// phonesOf is a team of three in the browser, of whom some must agree; Ann is behind the agent.
+func phonesOf(t *testing.T, count int) (x *teamtest.Team, g *teamtest.Gate, ann, bob, cleo teamPhone) {
+	t.Helper()
+	x = teamtest.New(t, pgtest.Start(t).DSN(), -1)
+	a, b, c := x.Person("Ann", "sre"), x.Person("Bob", "sre"), x.Person("Cleo", "sre")
+	g = x.Gate("laptop", a)
+	x.Decide([]string{"write_file", "shell", "send_mail", "deploy", "open", "fetch"}, []bundle.From{{From: "sre", Count: count}}, "sponsor")
+	ann, bob, cleo = teamPhoneOf(t, x, "Ann").enrols(a), teamPhoneOf(t, x, "Bob").enrols(b), teamPhoneOf(t, x, "Cleo").enrols(c)
+	x.Publish()
+	for _, p := range []teamPhone{ann, bob, cleo} {
+		p.open("/keys")
+		p.sees("counts")
+		p.open("/")
+	}
+	return x, g, ann, bob, cleo
+}
+
+// asks has the agent of a gate call something.
+func asks(g *teamtest.Gate, c posting) (<-chan approval.Outcome, *approval.Request) {
+	if len(c.Acts) == 0 {
+		c.Acts = []policy.Act{{Name: c.tool, Known: true, Verdict: policy.VerdictAsk, Why: "no rule allows it", Target: policy.ArgumentsTarget([]byte(c.args))}}
+	}
+	out := g.Calls(c.tool, c.args, c.Proposal)
+	return out, <-g.Asked
+}
+
+// reads scrolls to the end of a request and waits until it takes a yes.
+func (p teamPhone) reads() {
+	p.t.Helper()
+	p.until("document.querySelector('#request')")
+	js[bool](p.page, "(document.querySelector('#end').scrollIntoView(), true)")
+	p.until(`((works) => (window.since = works ? window.since || performance.now() : 0, works && performance.now() - window.since > 300))(document.querySelector("[data-answer=approve]:enabled"))`)
+	js[bool](p.page, "(window.since = 0, true)")
+}
+
+// S60: on the phone, a person reads a diff and approves it with a passkey, and the call runs in under a second.
+func TestWebTeam_ApprovesOnAPhone(t *testing.T) {
+	_, g, _, bob, _ := phonesOf(t, 1)
+	out, _ := asks(g, edits("notes/today.md", "# Today\n\n- call plumber\n", "# Today\n\n- call the plumber\n- buy bread\n"))
+	bob.sees("write_file · Edit notes/today.md", "1 of sre, not Ann")
+	bob.do(chromedp.Click(".items a"))
+	bob.sees("The change", "buy bread", "2 lines added", "Claude Code of Ann on laptop")
+	bob.reads()
+	for _, problem := range js[[]string](bob.page, problemsJS) {
+		t.Error(problem)
+	}
+	begun := time.Now()
+	bob.do(chromedp.Click("[data-answer=approve]"))
+	o := <-out
+	took := time.Since(begun)
+	t.Logf("from the tap to the call that may run: %v", took)
+	if o.State != policy.StateApproved || o.Decision.By.User != "Bob" {
+		t.Fatalf("%s by %s: %s", o.State, o.Decision.By, o.Why)
+	}
+	if took > time.Second {
+		t.Errorf("it took %v", took)
+	}
+	bob.sees("Settled: approved", "approved by Bob")
+}
+
+// S61: two of three. Who looks at the request sees the first vote come in.
+func TestWebTeam_TwoOfThree(t *testing.T) {
+	_, g, ann, bob, cleo := phonesOf(t, 2)
+	out, r := asks(g, edits("notes/a.md", "a\n", "b\n"))
+	ann.open("/r/" + r.ID)
+	ann.sees("You cannot approve this: Ann is behind the agent that asks")
+	ann.until("document.querySelector('[data-answer=deny]:enabled') && !document.querySelector('[data-answer=approve]:enabled')")
+	cleo.open("/r/" + r.ID)
+	cleo.sees("Needs 2 of sre, not Ann")
+	bob.open("/r/" + r.ID)
+	bob.reads()
+	bob.do(chromedp.Click("[data-answer=approve]"))
+	bob.sees("Your yes is counted; 1 more of sre needed")
+	cleo.sees("2 of sre, not Ann: Bob voted yes; 1 more of sre needed", "✓ yes Bob")
+	cleo.reads()
+	cleo.do(chromedp.Click("[data-answer=approve]"))
+	if o := <-out; o.State != policy.StateApproved {
+		t.Fatalf("%s: %s", o.State, o.Why)
+	}
+	ann.sees("This needs no answer any more: approved by Bob, Cleo.")
+	ann.open("/history")
+	ann.sees("approved", "Bob, Cleo")
+}
+
+// Several at once, with one touch.
+func TestWebTeam_Batch(t *testing.T) {
+	_, g, _, bob, _ := phonesOf(t, 1)
+	first, a := asks(g, edits("notes/a.md", "a\n", "b\n"))
+	second, b := asks(g, edits("notes/b.md", "a\n", "b\n"))
+	third, c := asks(g, edits("notes/c.md", "a\n", "b\n"))
+	bob.until("document.querySelectorAll('.items li').length === 3")
+	for _, r := range []*approval.Request{a, b} {
+		bob.visit("/r/" + r.ID)
+		bob.reads()
+		bob.press("m")
+	}
+	bob.visit("/r/" + c.ID)
+	bob.press("m")
+	bob.visit("/")
+	bob.sees("Approve 2 of 3 marked")
+	touches := "(window.touches = 0, navigator.credentials.get = ((get) => (...a) => (touches++, get.apply(navigator.credentials, a)))(navigator.credentials.get), true)"
+	js[bool](bob.page, touches)
+	bob.do(chromedp.Click("[data-bulk=approve]"))
+	bob.sees("Approve 2, this once, with one touch", "open it first")
+	bob.until("document.querySelector('#several [data-give]:enabled')")
+	bob.do(chromedp.Click("#several [data-give]"))
+	for _, out := range []<-chan approval.Outcome{first, second} {
+		if o := <-out; o.State != policy.StateApproved {
+			t.Errorf("%s: %s", o.State, o.Why)
+		}
+	}
+	bob.sees("Approved: 2")
+	if n := js[int](bob.page, "touches"); n != 1 {
+		t.Errorf("%d touches", n)
+	}
+	select {
+	case o := <-third:
+		t.Errorf("the third was answered: %s", o.State)
+	default:
+	}
+}
