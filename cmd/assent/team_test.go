@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/team/bridgetest"
+	"github.com/assent-dev/assent/internal/team/link"
 )
 
 // A teamScene is a machine with the real programs, an administrator's file of its own, and a team with a server.
