@@ -491,9 +491,10 @@ function changes() {
 }
 
 async function showPage(name) {
+	const { [name]: join } = await import("./records.js"); // before anybody can press something
 	await fill("/page/" + name + location.search);
 	ages(main);
-	(await import("./records.js"))[name]?.({ call, json, go, doing, trying });
+	join?.({ call, json, go, doing, trying });
 	changes();
 }
 
