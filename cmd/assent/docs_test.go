@@ -11,6 +11,8 @@ import (
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/server"
 )
 
 // yamlOf returns the YAML of a document, block by block.
@@ -43,6 +45,18 @@ func TestTheYAMLOfTheDocuments(t *testing.T) {
 		for i, text := range yamlOf(t, name) {
 			if strings.HasPrefix(text, "turns:") {
 				if _, err := model.ParseScript(name, []byte(text)); err != nil {
+					t.Errorf("%s, example %d: %v", name, i+1, err)
+				}
+				continue
+			}
+			if strings.HasPrefix(text, "tenant:") { // the file of a server; the key in it is shortened
+				if _, err := server.ParseConfig(name, []byte(text)); err != nil && !strings.Contains(err.Error(), "trust: write the public half") {
+					t.Errorf("%s, example %d: %v", name, i+1, err)
+				}
+				continue
+			}
+			if strings.Contains(text, "deciders:") { // the source of a bundle
+				if _, err := bundle.Parse(name, []byte(text)); err != nil {
 					t.Errorf("%s, example %d: %v", name, i+1, err)
 				}
 				continue

@@ -9,6 +9,8 @@
 //	POST /gate/v1/audit      Records → Kept      records of the machine's own log
 //	POST /gate/v1/leave                          the machine's key ends
 //
+// Calls below /policy/ are signed with the team's key instead ([SignPolicyCall]); see internal/team/admin.
+//
 // Nothing in here carries authority. A bundle is signed with the team's key, a vote by a person, and both
 // are checked where they take effect.
 package wire
