@@ -128,13 +128,16 @@ func BenchmarkRecords(b *testing.B) {
 						b.Fatal(err)
 					}
 				}
-				rows := readPlain(b, p, handles[0].Stream(), batch)
+				rows := make([]plainBatch, streams)
 				var chained, plain float64
 				for range turns { // by turns, because a machine is not equally busy all the time
 					chained += batch / turns * share(b, streams, func(i int) error {
 						return handles[i].RecordAll(context.Background(), eventsOf(i, batch)...)
 					})
-					plain += batch / turns * share(b, streams, func(int) error { return rows.insert(p, rand.Text()) })
+					for i, s := range handles {
+						rows[i] = readPlain(b, p, s.Stream(), batch)
+					}
+					plain += batch / turns * share(b, streams, func(i int) error { return rows[i].insert(p, rand.Text()) })
 				}
 				b.ReportMetric(chained, "rows/s")
 				b.ReportMetric(plain, "plain-rows/s")
@@ -150,9 +153,9 @@ func BenchmarkRecords(b *testing.B) {
 }
 
 func eventsOf(n, count int) (out []approval.Event) {
-	for i := range count {
+	for range count {
 		out = append(out, approval.Event{
-			Kind: approval.EventEnded, At: time.Now(), Session: fmt.Sprint("s", n), CallID: fmt.Sprint(n, "-", i), Tool: "send",
+			Kind: approval.EventEnded, At: time.Now(), Session: fmt.Sprint("s", n), CallID: rand.Text(), Tool: "send",
 			State: policy.StateFree, Stage: approval.StageCompleted, Arguments: []byte(`{"to":"ann","subject":"a letter"}`),
 		})
 	}
@@ -174,7 +177,7 @@ var plainInsert = func() string {
 		" SELECT $1::text, e.* FROM unnest(" + strings.Join(columns, ", ") + ") AS e"
 }()
 
-// readPlain reads the first rows of a stream.
+// readPlain reads the last rows of a stream.
 func readPlain(b *testing.B, p *pgxpool.Pool, stream string, count int) plainBatch {
 	b.Helper()
 	c := make([]any, len(strings.Fields(columnTypes)))
@@ -192,7 +195,7 @@ func readPlain(b *testing.B, p *pgxpool.Pool, stream string, count int) plainBat
 	}
 	row := p.QueryRow(b.Context(), `SELECT array_agg(seq), array_agg(at), array_agg(kind), array_agg(session), array_agg(call), array_agg(tool),
 		array_agg(workers), array_agg(state), array_agg(stage), array_agg(rule), array_agg(via), array_agg(waited), array_agg(body),
-		array_agg(prev), array_agg(hash) FROM (SELECT * FROM store_events WHERE stream = $1 ORDER BY seq LIMIT $2) AS e`, stream, count)
+		array_agg(prev), array_agg(hash) FROM (SELECT * FROM store_events WHERE stream = $1 ORDER BY seq DESC LIMIT $2) AS e`, stream, count)
 	if err := row.Scan(into...); err != nil {
 		b.Fatal(err)
 	}
