@@ -32,16 +32,9 @@ func (s *Store) RecordFull(ctx context.Context, e approval.Event) error { return
 
 // RecordAll records events in this order, all of them or none. What others record meanwhile is committed with them.
 func (s *Store) RecordAll(ctx context.Context, events ...approval.Event) error {
-	rows := make([]*kept.Record, len(events))
-	for i, e := range events {
-		row, err := kept.NewRecord(e.Keep(s.opt.Detail))
-		if err != nil {
-			return err
-		}
-		for _, text := range []*string{&row.Session, &row.Call, &row.Tool, &row.Workers, &row.Rule} {
-			*text = clean(*text) // they are for searching: the body has them as they are
-		}
-		rows[i] = row
+	rows, err := s.makeRecords(events)
+	if err != nil {
+		return err
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -50,7 +43,23 @@ func (s *Store) RecordAll(ctx context.Context, events ...approval.Event) error {
 	return s.events.Do(rows)
 }
 
-// append adds records to the end of a stream, if that is where it was when they were chained. It is one statement, and so one
+// makeRecords takes the secrets out of events and encodes them.
+func (s *Store) makeRecords(events []approval.Event) ([]*kept.Record, error) {
+	rows := make([]*kept.Record, len(events))
+	for i, e := range events {
+		row, err := kept.NewRecord(e.Keep(s.opt.Detail))
+		if err != nil {
+			return nil, err
+		}
+		for _, text := range []*string{&row.Session, &row.Call, &row.Tool, &row.Workers, &row.Rule} {
+			*text = clean(*text) // they are for searching: the body has them as they are
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// appendEvents adds records to the end of a stream, if that is where it was when they were chained. It is one statement, and so one
 // transaction of its own; the row of the stream decides between writers.
 const appendEvents = `
 WITH stream AS (
