@@ -139,7 +139,7 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, gate *db.Gate, body
 	}
 	for _, e := range in {
 		if e.Request == "" || len(e.Request) > maxID || !e.State.Known() {
-			return refuse(http.StatusBadRequest, "question %.40q: %.40q is no state", e.Request, string(e.State))
+			return refuse(http.StatusBadRequest, "question %.40q: it has no id that can be, or %.40q is no state", e.Request, string(e.State))
 		}
 	}
 	for _, e := range in {
