@@ -134,7 +134,7 @@ func (o *Outcome) apply(j policy.Judgement) {
 func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) draft {
 	request, err := g.newRequest(ctx, e.batch, &d.outcome, d.proposal, j)
 	if err != nil {
-		return g.refuse(ctx, d.outcome, policy.StateDenied, err.Error())
+		return g.refuse(ctx, d.outcome, policy.StateBlocked, err.Error())
 	}
 	if !e.counted && !g.reserve(d.outcome.Call.Session) {
 		why := fmt.Sprintf("%d requests wait for an answer already", MaxPending)

@@ -539,7 +539,7 @@ func TestATeamThatFailsRefuses(t *testing.T) {
 	}
 	team.Err = nil
 	team.Sponsor = ""
-	if o := f.Review(t.Context(), call("mail", "1")).Outcome(0); o.State != policy.StateDenied {
+	if o := f.Review(t.Context(), call("mail", "1")).Outcome(0); o.State != policy.StateBlocked {
 		t.Errorf("an agent without a sponsor: %s", o.State)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,8 +104,8 @@ func (tm *sceneTeam) sign(t *testing.T, serial int64, change func(*bundle.Bundle
 	return data
 }
 
-// TestDoorsOfATeam takes calls through every door of a machine that belongs to a team, with a policy that is in order
-// and with policies that are not.
+// TestDoorsOfATeam takes calls through every door of a machine that belongs to a team. All doors read its policy alike,
+// so one of each kind sees what can be wrong with it.
 func TestDoorsOfATeam(t *testing.T) {
 	t.Parallel()
 	s, tm, other := newScene(t, true), newSceneTeam(t), newSceneTeam(t)
@@ -112,7 +113,7 @@ func TestDoorsOfATeam(t *testing.T) {
 		return doorAdmin + fmt.Sprintf("team: {trust: %q, name: acme%s}\n", tm.team.Trust, more)
 	}
 	s.put("admin/policy.yaml", admin(""))
-	s.put("project/home/config/assent/config.yaml", doorUser+"hook: {deadline: 300ms}\n")
+	s.put("project/home/config/assent/config.yaml", "hook: {deadline: 100ms}\n"+doorUser)
 	s.put("project/teams/x.txt", "t\n")
 	s.put("project/drafts/prod/x.md", "")
 	state := filepath.Join(s.state, "assent")
@@ -172,6 +173,9 @@ func TestDoorsOfATeam(t *testing.T) {
 			s.put("admin/policy.yaml", admin(c.admin))
 			reasons := map[string]judged{}
 			for _, d := range allDoors() {
+				if c.name != "fresh" && !slices.Contains([]string{"run", "mcp", "hook claude-code"}, d.name) {
+					continue
+				}
 				t.Run(d.name, func(t *testing.T) {
 					own := s.at(t, c.name+" "+d.name)
 					c.spoil(t, member.BundleFile(filepath.Join(own.state, "assent")))

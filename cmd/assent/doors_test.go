@@ -287,7 +287,13 @@ func (s *scene) at(t *testing.T, door string) *scene {
 			t.Fatal(err)
 		}
 		own.config = filepath.Join(s.home, "staged")
-		s.put("project/home/staged/assent/config.yaml", string(user)+"hook: {shell: stage}\n")
+		staged, had := strings.CutPrefix(string(user), "hook: {")
+		if had {
+			staged = "hook: {shell: stage, " + staged
+		} else {
+			staged += "hook: {shell: stage}\n"
+		}
+		s.put("project/home/staged/assent/config.yaml", staged)
 	}
 	own.t, own.state = t, filepath.Join(s.home, "states", strings.ReplaceAll(door, " ", "-"))
 	if err := os.CopyFS(own.state, os.DirFS(s.state)); err != nil {

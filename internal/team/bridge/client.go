@@ -164,7 +164,7 @@ func (c *Client) json(ctx context.Context, method, path string, in, out any, wit
 	var body []byte
 	if in != nil {
 		var err error
-		if body, err = json.Marshal(in); err != nil {
+		if body, err = wire.Encode(in); err != nil {
 			return err
 		}
 	}

@@ -190,7 +190,7 @@ func (b *Bridge) nextBatch(open map[string]approval.Posted, most int) ([]wire.Si
 	var out []wire.Signed
 	size := 0
 	for _, r := range fresh {
-		data, err := json.Marshal(r)
+		data, err := wire.Encode(r)
 		if err != nil {
 			return nil, err
 		}

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -200,15 +201,29 @@ func excluded(r *approval.Request) []string {
 	return out
 }
 
-// End closes questions that need no answer any more, as their gate says.
+// reopen asks again what was settled by votes that had no effect at the gate. The votes go: whoever gave one is
+// asked again, by a newer directory. A request that the gate answered itself, or that has expired, stays as it is.
+const reopen = `WITH again AS (
+		UPDATE team.requests SET state = 'pending', decision = NULL, news = NULL, version = version + 1, changed = now(),
+			escalates_at = CASE WHEN need ? 'escalate' THEN now() END
+		WHERE tenant = $1 AND gate = $2 AND id = $3 AND state IN ('approved', 'answered', 'denied') AND news IS NOT NULL
+			AND (expires_at IS NULL OR expires_at > now()) RETURNING id)
+	DELETE FROM team.votes v USING again WHERE v.tenant = $1 AND v.request = again.id`
+
+// End closes questions that need no answer any more, as their gate says, and opens those again whose answer had no
+// effect there: [policy.StatePending].
 func (d *DB) End(ctx context.Context, gate string, ended []wire.Ended) error {
 	batch, ids := &pgx.Batch{}, []string{}
 	slices.SortFunc(ended, func(a, b wire.Ended) int { return strings.Compare(a.Request, b.Request) })
 	for _, e := range ended {
-		if e.State == policy.StatePending || e.State == "" {
+		if e.State == "" {
 			return fmt.Errorf("request %q: it has not ended", e.Request)
 		}
 		ids = append(ids, e.Request)
+		if e.State == policy.StatePending {
+			batch.Queue(reopen, d.tenant, gate, e.Request)
+			continue
+		}
 		batch.Queue(`WITH put AS (
 				UPDATE team.requests SET state = $4, ended_by = $5, version = version + 1, changed = now(), escalates_at = NULL
 				WHERE tenant = $1 AND gate = $2 AND id = $3 AND state = 'pending' RETURNING id, agent, sponsor, summary)
@@ -223,33 +238,59 @@ func (d *DB) End(ctx context.Context, gate string, ended []wire.Ended) error {
 	return nil
 }
 
-const selectRequests = `SELECT r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision, r.ended_by,
+const selectRequests = `SELECT r.id, r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision, r.ended_by,
 	r.created, r.changed, r.escalates_at, r.expires_at, now() - r.created,
 	(SELECT coalesce(array_agg(v.person ORDER BY v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id)
 	FROM team.requests r WHERE r.tenant = $1`
 
-func readRequest(row pgx.CollectableRow) (r Request, err error) {
+// A listed request is one as its row has it, and why it is not what was written.
+type listed struct {
+	Request
+	id      string
+	problem error
+}
+
+func readRequest(row pgx.CollectableRow) (Request, error) {
+	l, err := readListed(row)
+	if err == nil {
+		err = l.problem
+	}
+	return l.Request, err
+}
+
+// readListed fails only with the database: one row that somebody changed is not in the way of others.
+func readListed(row pgx.CollectableRow) (l listed, err error) {
 	var gate string
 	var view, decision []byte
-	err = row.Scan(&gate, &r.Body, &r.Signature, &view, &r.State, &r.Version, &r.Asked, &decision, &r.EndedBy,
+	r := &l.Request
+	err = row.Scan(&l.id, &gate, &r.Body, &r.Signature, &view, &r.State, &r.Version, &r.Asked, &decision, &r.EndedBy,
 		&r.Asking, &r.Changed, moment(&r.Escalates), moment(&r.Expires), &r.Age, &r.Voted)
-	if err != nil {
-		return r, err
+	if err == nil {
+		l.problem = r.parse(l.id, gate, view, decision)
 	}
+	return l, err
+}
+
+// parse reads what the gate signed and what was decided, and reports why that is not what was written.
+func (r *Request) parse(id, gate string, view, decision []byte) error {
+	changed := func(err error) error { return fmt.Errorf("request %s: %w: %w", id, ErrChanged, err) }
 	r.Request = new(approval.Request)
 	if err := json.Unmarshal(r.Body, r.Request); err != nil {
-		return r, fmt.Errorf("%w: %w", ErrChanged, err)
+		return changed(err)
 	}
 	if decision != nil {
 		if err := json.Unmarshal(decision, &r.Decision); err != nil {
-			return r, fmt.Errorf("request %s: %w: %w", r.ID, ErrChanged, err)
+			return changed(err)
 		}
 	}
-	r.View, err = r.ViewDigest(context.Background())
-	if err == nil && (!bytes.Equal(r.View[:], view) || r.Routing == nil || r.Routing.Gate != gate) {
-		err = fmt.Errorf("request %s: %w", r.ID, ErrChanged)
+	var err error
+	if r.View, err = r.ViewDigest(context.Background()); err != nil {
+		return changed(err)
 	}
-	return r, err
+	if r.ID != id || !bytes.Equal(r.View[:], view) || r.Routing == nil || r.Routing.Gate != gate {
+		return fmt.Errorf("request %s: %w", id, ErrChanged)
+	}
+	return nil
 }
 
 // Verify reports why the request is not what the gate with this key signed.
@@ -318,11 +359,18 @@ func (d *DB) page(ctx context.Context, p Page, order, where string, args ...any)
 	}
 	query := selectRequests + where + ` AND ($2::timestamptz IS NULL OR (r.created, r.id) ` + compare + ` ($2, $3))
 		ORDER BY r.created ` + order + `, r.id ` + order + ` LIMIT $4`
-	out, err = all(ctx, d, "requests", readRequest, query, append([]any{d.tenant, after, id, p.limit() + 1}, args...)...)
-	if err == nil && len(out) > p.limit() {
-		out = out[:p.limit()]
-		last := out[len(out)-1]
-		next = fmt.Sprintf("%d-%s", last.Asking.UnixMicro(), last.ID)
+	rows, err := all(ctx, d, "requests", readListed, query, append([]any{d.tenant, after, id, p.limit() + 1}, args...)...)
+	if err == nil && len(rows) > p.limit() {
+		rows = rows[:p.limit()]
+		last := rows[len(rows)-1]
+		next = fmt.Sprintf("%d-%s", last.Asking.UnixMicro(), last.id)
+	}
+	for _, l := range rows {
+		if l.problem != nil {
+			slog.Error("a request is left out", "request", l.id, "why", l.problem.Error())
+			continue
+		}
+		out = append(out, l.Request)
 	}
 	return out, next, err
 }

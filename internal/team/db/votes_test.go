@@ -71,6 +71,45 @@ func TestArgumentsStayByteForByte(t *testing.T) {
 	}
 }
 
+// An answer that had no effect at the gate is asked again, and the votes for it are gone.
+func TestAnAnswerWithoutEffectIsAskedAgain(t *testing.T) {
+	m, d, g, _ := fixture(t)
+	r := m.ask(t, d, g, "r1", need(1))
+	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_bob", r, r.Approve("")), m.court()); err != nil || !out.Settled {
+		t.Fatalf("%+v, %v", out, err)
+	}
+	before, err := d.Request(t.Context(), "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	void := []wire.Ended{{Request: "r1", State: policy.StatePending, Why: "its policy is newer"}}
+	for range 2 {
+		if err := d.End(t.Context(), g.ID, void); err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Request(t.Context(), "r1")
+		if err != nil || got.State != policy.StatePending || len(got.Voted) != 0 || got.Decision != nil || got.Version != before.Version+1 {
+			t.Errorf("it is %s at %d with votes of %v, %v", got.State, got.Version, got.Voted, err)
+		}
+	}
+	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_cem", r, r.Approve("")), m.court()); err != nil || !out.Settled {
+		t.Errorf("a vote after that: %+v, %v", out, err)
+	}
+	if news, err := d.NewsFor(t.Context(), g.ID, 1); err != nil || len(news.Answers) != 1 || news.Cursor != 2 {
+		t.Errorf("news: %+v, %v", news, err)
+	}
+	// What the machine ended itself stays so.
+	m.ask(t, d, g, "r2", need(1))
+	for _, state := range []policy.State{policy.StateDenied, policy.StatePending} {
+		if err := d.End(t.Context(), g.ID, []wire.Ended{{Request: "r2", State: state}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := d.Request(t.Context(), "r2"); err != nil || got.State != policy.StateDenied {
+		t.Errorf("ended at the machine: %s, %v", got.State, err)
+	}
+}
+
 func TestVotesThatDoNotCount(t *testing.T) {
 	m, d, g, _ := fixture(t)
 	m.person(g.Sponsor, "sre")
@@ -211,6 +250,14 @@ func TestChangedRowsAreNoticed(t *testing.T) {
 	sql(t, dsn, `UPDATE team.requests SET body = convert_to(replace(convert_from(body, 'UTF8'), 'delete view', 'delete nothing'), 'UTF8') WHERE id = 'view'`)
 	if _, err := replica.Request(t.Context(), "view"); !errors.Is(err, db.ErrChanged) {
 		t.Errorf("a changed view: %v", err)
+	}
+	// One row that cannot be read is left out of a page, and is in the way of no other.
+	sql(t, dsn, `UPDATE team.requests SET body = 'x' WHERE id = 'body'`)
+	if list, _, err := replica.OpenFor(t.Context(), "p_bob", []string{"sre"}, db.Page{}); err != nil || len(list) != 1 || list[0].ID != "need" {
+		t.Errorf("a page with changed rows: %d, %v", len(list), err)
+	}
+	if list, next, err := replica.History(t.Context(), db.Filter{}, db.Page{Limit: 2}); err != nil || len(list) != 0 || next == "" {
+		t.Errorf("a page of changed rows: %d, %q, %v", len(list), next, err)
 	}
 	// A vote that somebody copies to another person, and a yes made of a no.
 	r = fresh("vote", need(2))

@@ -2,13 +2,13 @@ package people
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"sync"
 	"time"
 
 	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/policy"
 )
 
@@ -169,7 +169,7 @@ func (s *Server) ended(ctx context.Context, id string) (words string, over bool,
 }
 
 func event(name string, data any) string {
-	text, err := json.Marshal(data)
+	text, err := wire.Encode(data)
 	if err != nil {
 		panic(err) // only values that cannot fail
 	}

@@ -55,7 +55,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // send answers with JSON.
 func send(w http.ResponseWriter, value any) error {
-	data, err := json.Marshal(value)
+	data, err := wire.Encode(value)
 	if err != nil {
 		return err
 	}

@@ -67,8 +67,8 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	for body, why := range map[string]string{"": "JSON", "{}": "JSON", "[": "JSON", "[] []": "more than one", `[{"request":{},"signature":"","more":1}]`: "unknown field"} {
 		r.refused(400, why, "POST", "/gate/v1/requests", g, []byte(body))
 	}
-	for _, body := range []string{`[{"request":"","state":"denied"}]`, `[{"request":"r","state":"pending"}]`, `[{"request":"r","state":"whatever"}]`} {
-		r.refused(400, "not one that ends it", "POST", "/gate/v1/ended", g, []byte(body))
+	for _, body := range []string{`[{"request":"","state":"denied"}]`, `[{"request":"r","state":"whatever"}]`} {
+		r.refused(400, "is no state", "POST", "/gate/v1/ended", g, []byte(body))
 	}
 	nul := records("g", 0, make([]byte, sha256.Size), 1)
 	nul.Rows[0].Texts = []string{"a\x00b"}

@@ -127,7 +127,7 @@ func (s *Server) behind(gate *db.Gate, sponsors map[string]string, agent string)
 	return out
 }
 
-// end closes questions that need no answer any more. It cannot make one answered that is open elsewhere: only
+// end closes questions that need no answer any more, and opens those again whose answer had no effect. It cannot make one answered that is open elsewhere: only
 // the machine itself goes by it, and it has ended the question already.
 func (s *Server) end(w http.ResponseWriter, r *http.Request, gate *db.Gate, body []byte) error {
 	var in []wire.Ended
@@ -138,8 +138,13 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, gate *db.Gate, body
 		return refuse(http.StatusRequestEntityTooLarge, "%d questions in one call; at most %d are taken", len(in), maxQuestions)
 	}
 	for _, e := range in {
-		if e.Request == "" || len(e.Request) > maxID || !e.State.Known() || e.State == policy.StatePending {
-			return refuse(http.StatusBadRequest, "question %.40q: the state %.40q is not one that ends it", e.Request, string(e.State))
+		if e.Request == "" || len(e.Request) > maxID || !e.State.Known() {
+			return refuse(http.StatusBadRequest, "question %.40q: it has no id that can be, or %.40q is no state", e.Request, string(e.State))
+		}
+	}
+	for _, e := range in {
+		if e.State == policy.StatePending {
+			s.log.Warn("an answer had no effect at the machine", "gate", gate.ID, "request", e.Request, "why", fmt.Sprintf("%.300s", e.Why))
 		}
 	}
 	if err := s.db.End(r.Context(), gate.ID, in); err != nil {
