@@ -35,7 +35,7 @@ func auditCmd() *cobra.Command {
 	flags.register(c)
 	c.PersistentFlags().BoolVar(&flags.json, "json", false, "print JSON")
 	c.AddCommand(auditListCmd(&flags), auditShowCmd(&flags), auditExportCmd(&flags), auditVerifyCmd(&flags),
-		auditSealCmd(&flags), auditStatsCmd(&flags))
+		auditSealCmd(&flags), auditStatsCmd(&flags), auditProveCmd(&flags))
 	return c
 }
 

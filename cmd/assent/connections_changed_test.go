@@ -36,7 +36,7 @@ func (k *killable) put(file, text string) {
 
 // connector is how a policy names it.
 func (k *killable) connector() string {
-	return strings.Replace(server("one", mcptest.Ordinary, ""), fmt.Sprintf("%q", k.argv), fmt.Sprintf("%q", k.program), 1)
+	return strings.Replace(mcpServer("one", mcptest.Ordinary, ""), fmt.Sprintf("%q", k.argv), fmt.Sprintf("%q", k.program), 1)
 }
 
 // swap changes the program and kills what runs of it.

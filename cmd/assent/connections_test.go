@@ -12,8 +12,8 @@ import (
 	"github.com/assent-dev/assent/internal/mcptest"
 )
 
-// server is a connector in a worker's file: one of the test servers, and more keys.
-func server(name, kind, more string) string {
+// mcpServer is a connector in a worker's file: one of the test servers, and more keys.
+func mcpServer(name, kind, more string) string {
 	argv, env := mcptest.Command(kind)
 	var vars []string
 	for _, key := range slices.Sorted(maps.Keys(env)) {
@@ -37,7 +37,7 @@ func foreignCall(connector, tool, args string) string {
 // S40 Connectors.
 func TestConnectors_InARun(t *testing.T) {
 	p := newProject(t, map[string]string{
-		"a.worker": foreignWorker(server("github", mcptest.Ordinary, ""), "rules: [\"deny github:fail\", \"allow github:count\"]\n"),
+		"a.worker": foreignWorker(mcpServer("github", mcptest.Ordinary, ""), "rules: [\"deny github:fail\", \"allow github:count\"]\n"),
 		"turns.yaml": "turns:\n" + foreignCall("github", "echo", "{text: hello out there}") + foreignCall("github", "fail", "{text: x}") +
 			foreignCall("github", "count", "{}") + "  - say: That was all.\n",
 		"notes/a.md": "a\n",
@@ -53,7 +53,7 @@ func TestConnectors_InARun(t *testing.T) {
 // S41 Rug pull.
 func TestRugPull_AChangedDefinitionInARun(t *testing.T) {
 	p := newProject(t, map[string]string{
-		"a.worker": foreignWorker(server("evil", mcptest.Hostile, ""), "rules: [allow connector evil]\n"),
+		"a.worker": foreignWorker(mcpServer("evil", mcptest.Hostile, ""), "rules: [allow connector evil]\n"),
 		"turns.yaml": "turns:\n" + foreignCall("evil", "plain", "{}") + foreignCall("evil", "change", "{notify: true}") +
 			foreignCall("evil", "plain", "{n: 1}") + "  - say: That was all.\n",
 		"notes/a.md": "a\n",
@@ -73,14 +73,14 @@ func TestRugPull_AChangedDefinitionInARun(t *testing.T) {
 func TestRugPull_AChangedLaunchCommandInARun(t *testing.T) {
 	turns := "turns:\n" + foreignCall("github", "echo", "{text: hi}") + "  - say: That was all.\n"
 	p := newProject(t, map[string]string{
-		"a.worker":   foreignWorker(server("github", mcptest.Ordinary, ""), "rules: [allow connector github]\n"),
+		"a.worker":   foreignWorker(mcpServer("github", mcptest.Ordinary, ""), "rules: [allow connector github]\n"),
 		"turns.yaml": turns, "notes/a.md": "a\n",
 	})
 	if out, err := p.assent("run", "--strict", "a.worker", "Go on.").CombinedOutput(); err != nil || !strings.Contains(string(out), "hi") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	argv, _ := mcptest.Command(mcptest.Ordinary)
-	changed := strings.Replace(foreignWorker(server("github", mcptest.Ordinary, ""), "rules: [allow connector github]\n"),
+	changed := strings.Replace(foreignWorker(mcpServer("github", mcptest.Ordinary, ""), "rules: [allow connector github]\n"),
 		fmt.Sprintf("[%q]", argv[0]), fmt.Sprintf("[%q, --verbose]", argv[0]), 1)
 	p.put("a.worker", changed)
 	p.trust()
@@ -98,7 +98,7 @@ func TestRugPull_AChangedLaunchCommandInARun(t *testing.T) {
 // S44 Disconnected.
 func TestDisconnected_AConnectorThatWentAwayInARun(t *testing.T) {
 	p := newProject(t, map[string]string{
-		"a.worker": foreignWorker(server("evil", mcptest.Hostile, "")+server("good", mcptest.Ordinary, "")+"  none: {command: [/no/such/program]}\n",
+		"a.worker": foreignWorker(mcpServer("evil", mcptest.Hostile, "")+mcpServer("good", mcptest.Ordinary, "")+"  none: {command: [/no/such/program]}\n",
 			"rules: [allow connector evil, allow connector good]\n"),
 		"turns.yaml": "turns:\n" + foreignCall("evil", "die", "{}") + foreignCall("none", "x", "{}") + foreignCall("good", "echo", "{text: still here}") +
 			"  - calls: [{tool: read_file, args: {path: notes/a.md}}]\n  - say: That was all.\n",
@@ -123,7 +123,7 @@ func TestDisconnected_AConnectorThatWentAwayInARun(t *testing.T) {
 // S42 Manual only.
 func TestManualOnly_CallAConnectorsToolByHand(t *testing.T) {
 	p := newProject(t, map[string]string{
-		"a.worker": foreignWorker(server("github", mcptest.Ordinary, ", targets: {fail: text}")+server("nice", mcptest.Ordinary, ", trust_annotations: true"),
+		"a.worker": foreignWorker(mcpServer("github", mcptest.Ordinary, ", targets: {fail: text}")+mcpServer("nice", mcptest.Ordinary, ", trust_annotations: true"),
 			"rules: [\"deny github:fail(secret *)\"]\nmanual: [\"github:echo\"]\n"),
 		"turns.yaml": "turns:\n" + foreignCall("github", "echo", "{text: hi}") + "  - say: That was all.\n",
 		"notes/a.md": "a\n",
@@ -158,11 +158,11 @@ func TestManualOnly_CallAConnectorsToolByHand(t *testing.T) {
 // A worker that is called reaches those connectors that its caller has as well.
 // S40 Connectors.
 func TestConnectors_ACalledWorkerReachesNoFurtherConnector(t *testing.T) {
-	own := server("own", mcptest.Ordinary, "")
+	own := mcpServer("own", mcptest.Ordinary, "")
 	p := newProject(t, map[string]string{
-		"lead.worker": foreignWorker(server("github", mcptest.Ordinary, ""), "allow_workers: [analyst]\n"),
+		"lead.worker": foreignWorker(mcpServer("github", mcptest.Ordinary, ""), "allow_workers: [analyst]\n"),
 		"turns.yaml":  "turns:\n  - calls: [{tool: worker_call, args: {worker: analyst, input: Go}}]\n  - say: That was all.\n",
-		"workers/analyst.worker": strings.Replace(foreignWorker(server("github", mcptest.Ordinary, "")+own, ""),
+		"workers/analyst.worker": strings.Replace(foreignWorker(mcpServer("github", mcptest.Ordinary, "")+own, ""),
 			"script:turns.yaml\nsandbox: {paths: {notes: {mode: rw}}}", "script:analyst.script", 1),
 		"workers/analyst.script": "turns:\n" + foreignCall("github", "echo", "{text: shared}") + foreignCall("own", "echo", "{text: mine}") + "  - say: Done.\n",
 		"notes/a.md":             "a\n",

@@ -27,8 +27,8 @@ import (
 // notDoors are the commands through which no call of an agent comes in. Every other one must
 // be in the table of doors: see TestEveryDoorIsInTheTable.
 var notDoors = []string{
-	"api", "approvals", "approve", "audit", "bridge", "completion", "demo", "deny", "doctor", "grants", "help", "import", "inbox", "init", "install", "join", "leave", "manual", "notify-webhook", "pending", "rules",
-	"sandbox doctor", "sandbox show", "schema", "status", "trust", "undo", "uninstall", "verify", "version",
+	"agents", "api", "approvals", "approve", "audit", "bridge", "completion", "demo", "deny", "doctor", "gates", "grants", "groups", "help", "import", "inbox", "init", "install", "join", "leave", "manual", "notify-webhook", "pending", "people", "policy", "rules",
+	"sandbox doctor", "sandbox show", "schema", "serve", "status", "trust", "undo", "uninstall", "verify", "version",
 }
 
 // A doorCall is a call that every door must judge alike.
@@ -194,7 +194,7 @@ tools:
   "notes:echo": {approval: allow}
   "notes:fail": {approval: deny}
 connectors:
-` + server("notes", mcptest.Ordinary, "") + `rules:
+` + mcpServer("notes", mcptest.Ordinary, "") + `rules:
   - deny read_file(private/**)
   - deny write_file(**/*.lock)
   - allow write_file(drafts/**)

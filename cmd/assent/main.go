@@ -88,7 +88,7 @@ func groups() []group {
 		{"Run agents and tools", []*cobra.Command{callCmd(), chatCmd(), hookCmd(), mcpCmd(), resumeCmd(), runCmd(),
 			sandboxCmd()}},
 		{"Look back", []*cobra.Command{auditCmd(), undoCmd()}},
-		{"Teams", []*cobra.Command{bridgeCmd(), joinCmd(), leaveCmd()}},
+		{"Teams", []*cobra.Command{agentsCmd(), bridgeCmd(), gatesCmd(), groupsCmd(), joinCmd(), leaveCmd(), peopleCmd(), policyCmd(), serveCmd()}},
 		{groupOther, []*cobra.Command{manualCmd(), webhookCmd(), versionCmd()}},
 	}
 }

@@ -17,7 +17,7 @@ import (
 func BenchmarkMCPAnswered(b *testing.B) {
 	dir := b.TempDir()
 	policy, state := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "state")
-	if err := os.WriteFile(policy, []byte("connectors:\n"+server("one", mcptest.Ordinary, "")), 0o600); err != nil {
+	if err := os.WriteFile(policy, []byte("connectors:\n"+mcpServer("one", mcptest.Ordinary, "")), 0o600); err != nil {
 		b.Fatal(err)
 	}
 	c := startMCP(b, assent(b, nil, "mcp", "-c", policy, "--state", state))

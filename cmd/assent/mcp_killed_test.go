@@ -14,7 +14,7 @@ import (
 func TestMCP_TheGatewayIsKilled(t *testing.T) {
 	dir := t.TempDir()
 	policy, state := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "state")
-	if err := os.WriteFile(policy, []byte("connectors:\n"+server("one", mcptest.Ordinary, "")), 0o600); err != nil {
+	if err := os.WriteFile(policy, []byte("connectors:\n"+mcpServer("one", mcptest.Ordinary, "")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	cmd := assent(t, nil, "mcp", "-c", policy, "--state", state)

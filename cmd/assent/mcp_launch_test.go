@@ -30,7 +30,7 @@ func TestMCPServerBehindDashesGetsTheClientsEnvironment(t *testing.T) {
 }
 
 func TestMCPConnectorOfAConfigGetsWhatIsNamed(t *testing.T) {
-	policy, _ := notesPolicy(t, "connectors:\n"+server("one", mcptest.Ordinary, "")+"rules: [allow connector one]\n")
+	policy, _ := notesPolicy(t, "connectors:\n"+mcpServer("one", mcptest.Ordinary, "")+"rules: [allow connector one]\n")
 	for _, c := range []struct {
 		flags []string
 		knows bool

@@ -73,7 +73,7 @@ func newProber(t *testing.T) prober {
 // policy is a policy with the connector, sandboxed or not, and more in its sandbox block.
 func (p prober) policy(sandboxed bool, more string) string {
 	return fmt.Sprintf("sandbox:\n  paths: {notes: {root: ./notes, mode: rw}}\n%sconnectors:\n%srules: [allow connector prober, deny read_file(notes/denied.md)]\n",
-		more, server("prober", mcptest.Prober, fmt.Sprintf(", sandboxed: %v", sandboxed)))
+		more, mcpServer("prober", mcptest.Prober, fmt.Sprintf(", sandboxed: %v", sandboxed)))
 }
 
 func (p prober) put(t *testing.T, name, text string) {

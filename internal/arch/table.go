@@ -269,6 +269,11 @@ var table = map[string]line{
 			"sandbox/detect store store/sessions terminal tool/shell/runner internal/team/link internal/team/member"),
 		outside: []string{system},
 	},
+	"internal/team/admin": {
+		inside: to("approval audit internal/config internal/explain internal/proof internal/rulebook internal/team/bundle internal/team/db " +
+			"internal/team/log internal/team/wire policy present"),
+		outside: []string{"golang.org/x/mod"},
+	},
 	"internal/team/bundle": {
 		inside:  to("approval internal/config internal/proof policy"),
 		outside: []string{notes},
@@ -285,7 +290,7 @@ var table = map[string]line{
 	},
 	"internal/team/log": {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
 	"internal/team/server": {
-		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
+		inside: to("approval internal/config internal/team/admin internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
 			"policy present"),
 		tests:   to("audit"),
 		outside: []string{yamlModule, "golang.org/x/mod", "golang.org/x/net"},
@@ -300,7 +305,7 @@ var table = map[string]line{
 		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
 		outside: []string{notes},
 	},
-	"internal/team/wire": {inside: to("approval policy")},
+	"internal/team/wire": {inside: to("approval policy"), outside: []string{"golang.org/x/mod"}},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +

@@ -145,28 +145,32 @@ func Compare(before *policy.Policy, after policy.Policy, now time.Time) *Compari
 
 // Add tries a case.
 func (c *Comparison) Add(k Case) {
-	when := policy.Question{Now: c.now}
-	before := k.recorded()
-	if c.before != nil {
-		before = k.under(*c.before, when)
-	}
-	after := k.under(c.after, when)
+	d := c.Try(k)
 	c.report.Calls++
-	if before == explain.Ask {
+	if d.Before == explain.Ask {
 		c.report.PromptsBefore++
 	}
-	if after == explain.Ask {
+	if d.After == explain.Ask {
 		c.report.PromptsAfter++
 	}
-	if before == after {
+	if d.Before == d.After {
 		return
 	}
-	d := Difference{Seq: k.Seq, Name: k.Name(), Before: before, After: after, Was: k.State,
-		Finding: after == explain.Allow && k.Refused()}
 	if d.Finding {
 		c.report.Findings++
 	}
 	c.report.Differences = append(c.report.Differences, d)
+}
+
+// Try returns what happens to a case under both policies, which may be the same, and reports nothing.
+func (c *Comparison) Try(k Case) Difference {
+	when := policy.Question{Now: c.now}
+	d := Difference{Seq: k.Seq, Name: k.Name(), Before: k.recorded(), After: k.under(c.after, when), Was: k.State}
+	if c.before != nil {
+		d.Before = k.under(*c.before, when)
+	}
+	d.Finding = d.Before != d.After && d.After == explain.Allow && k.Refused()
+	return d
 }
 
 // Report returns what was found.

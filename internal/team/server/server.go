@@ -242,6 +242,12 @@ func (s *Server) handler(people func(Base) (http.Handler, error)) (http.Handler,
 		Problem(w, http.StatusNotFound, "nothing is at this address, or not with this method")
 	})
 	all.Handle("/gate/", nothing)
+	desk, err := s.desk()
+	if err != nil {
+		return nil, err
+	}
+	all.Handle("/policy/", desk)
+	all.Handle("/audit/v1/", desk)
 	all.Handle("/gate", nothing) // else it would be sent to /gate/
 	if people == nil {
 		all.Handle("/", nothing)

@@ -1,0 +1,399 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/setup"
+	"github.com/assent-dev/assent/internal/team/admin"
+	"github.com/assent-dev/assent/internal/team/bundle"
+	teamlog "github.com/assent-dev/assent/internal/team/log"
+	"github.com/assent-dev/assent/internal/team/member"
+	"github.com/assent-dev/assent/store"
+)
+
+// ownServer, as a value of --server, is the one that this machine has joined.
+const ownServer = "joined"
+
+// serverFlags say which server's log a command is about.
+type serverFlags struct {
+	server, config, key string
+	gate                string
+}
+
+func (f *serverFlags) register(c *cobra.Command) {
+	c.Flags().StringVar(&f.server, "server", "", "the log of the team's server: the one that this machine has joined, or the one at `URL`")
+	c.Flags().Lookup("server").NoOptDefVal = ownServer
+	c.Flags().StringVar(&f.config, "config", "", "the log in the database that this `FILE` of a server names")
+	c.Flags().StringVar(&f.key, "key", "", "with --server: sign calls with the team's key in this `FILE`, not with the machine's")
+}
+
+// registerGate adds the flag for records of other machines.
+func (f *serverFlags) registerGate(c *cobra.Command) {
+	c.Flags().StringVar(&f.gate, "gate", "", "the id of the machine whose record it is (default: this one)")
+}
+
+// given reports whether the command is about a server.
+func (f *serverFlags) given() bool { return f.server != "" || f.config != "" || f.key != "" }
+
+// A serverLog is the log of a team's server, and what is known of it here.
+type serverLog struct {
+	admin.Desk
+	// logKey is from the signed bundle, or from the server's own file if that was named.
+	logKey string
+	// gate is this machine, if it has joined.
+	gate  string
+	state string
+	close func()
+}
+
+// open finds the server, how calls to it are signed, and the key of its log.
+func (f *serverFlags) open(c *cobra.Command, state string) (*serverLog, error) {
+	places, err := setup.Here(state)
+	if err != nil {
+		return nil, err
+	}
+	out := &serverLog{state: places.State, close: func() {}}
+	machine, err := member.LoadMachine(places.State)
+	switch {
+	case err == nil:
+		out.gate = machine.Gate
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	if f.config != "" {
+		local, done, err := localDesk(c, f.config)
+		if err != nil {
+			return nil, err
+		}
+		out.Desk, out.logKey, out.close = local, local.LogKey, done
+		return out, nil
+	}
+	url := f.server
+	if url == "" || url == ownServer {
+		if machine == nil {
+			return nil, errors.New("this machine has not joined a team; name the server with --server=URL and --key, or --config")
+		}
+		url = machine.Server
+	}
+	if f.key != "" {
+		key, err := admin.ReadKey(f.key)
+		if err != nil {
+			return nil, fmt.Errorf("the team's key: %w", err)
+		}
+		remote, err := admin.Dial(url, admin.Signed(key))
+		if err != nil {
+			return nil, err
+		}
+		out.Desk = remote
+		b, err := admin.Newest(c.Context(), remote, key.Public)
+		if err != nil {
+			return nil, err
+		}
+		if b == nil {
+			return nil, errors.New("nothing was published yet, so that the key of the log is not known")
+		}
+		out.logKey = b.Checkpoint
+		return out, nil
+	}
+	if machine == nil {
+		return nil, errors.New("this machine has not joined a team: add --key with the team's key, or use --config beside the server")
+	}
+	if out.logKey, err = trustedLogKey(places); err != nil {
+		return nil, err
+	}
+	out.Desk, err = admin.Dial(url, admin.SignedBy(machine.Gate, machine.Private))
+	return out, err
+}
+
+// trustedLogKey is the key of the log that the bundle of this machine names, if the team's key signed it.
+func trustedLogKey(places setup.Places) (string, error) {
+	file, err := config.ReadAdmin(places.Admin)
+	if err != nil {
+		return "", err
+	}
+	if file == nil || file.Policy.Team.Trust == "" {
+		return "", fmt.Errorf("%s names no team (team.trust), so that no key of a log can be trusted", places.Admin)
+	}
+	data, err := os.ReadFile(member.BundleFile(places.State))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", errors.New("this machine has no bundle yet; 'assent bridge' fetches it")
+	}
+	if err != nil {
+		return "", err
+	}
+	b, err := bundle.Open(data, file.Policy.Team.Trust)
+	if err != nil {
+		return "", err
+	}
+	if b.Checkpoint == "" {
+		return "", errors.New("the bundle names no key of the log; publish one that does")
+	}
+	return b.Checkpoint, nil
+}
+
+// checkpointFile is where the last checkpoint is kept that was good.
+func checkpointFile(state string) string { return filepath.Join(member.Folder(state), "checkpoint") }
+
+// older reads a checkpoint from before: the one that was named, or else the one that is kept; "" if there is none.
+func (l *serverLog) older(named string) (text string, size int64, err error) {
+	file := named
+	if file == "" {
+		file = checkpointFile(l.state)
+	}
+	data, err := os.ReadFile(file)
+	if named == "" && errors.Is(err, fs.ErrNotExist) {
+		return "", 0, nil
+	}
+	if err != nil {
+		return "", 0, err
+	}
+	key, err := note.NewVerifier(l.logKey)
+	if err != nil {
+		return "", 0, fmt.Errorf("the key of the log: %w", err)
+	}
+	c, err := teamlog.Open(string(data), key)
+	if err != nil {
+		return "", 0, fmt.Errorf("%s: %w", file, err)
+	}
+	return string(data), c.Size, nil
+}
+
+// A serverVerification is what a check of a server's log found.
+type serverVerification struct {
+	// Record is the newest record of this machine that is in the log; 0 if none was asked for.
+	Record int64 `json:"record,omitempty"`
+	// Newer is how many records of this machine are not in a checkpoint yet.
+	Newer int64 `json:"newer,omitempty"`
+	// Since is the size of the older checkpoint, Size that of the newest.
+	Since int64  `json:"since,omitempty"`
+	Size  int64  `json:"size"`
+	Root  string `json:"root"`
+}
+
+// verifyServer checks that this machine's log is in the server's, and that the server's only grew.
+func verifyServer(c *cobra.Command, flags *auditFlags, f *serverFlags, since string) error {
+	l, err := f.open(c, flags.state)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	older, size, err := l.older(since)
+	if err != nil {
+		return err
+	}
+	p, err := l.Prove(c.Context(), admin.Query{Gate: l.gate, Since: size})
+	if err != nil {
+		return err
+	}
+	found, err := p.Check(l.logKey, older)
+	if err != nil {
+		return err
+	}
+	out := serverVerification{Since: size, Size: found.Checkpoint.Size, Root: found.Checkpoint.Root.String()}
+	if l.gate != "" {
+		if out.Record, out.Newer, err = l.compare(c.Context(), flags, found); err != nil {
+			return err
+		}
+	}
+	if err := l.keep(p.Checkpoint); err != nil {
+		return err
+	}
+	if flags.json {
+		return writeJSON(c.OutOrStdout(), out)
+	}
+	return out.print(c.OutOrStdout())
+}
+
+// compare checks that the record which the server has is the one of this machine's own log.
+func (l *serverLog) compare(ctx context.Context, flags *auditFlags, found admin.Finding) (seq, newer int64, err error) {
+	if found.Record == nil || found.Gate != l.gate {
+		return 0, 0, errors.New("the server proves a record of another machine")
+	}
+	seq = found.Record.Seq
+	err = flags.read(ctx, func(s *store.Store) error {
+		own, err := s.RecordAt(ctx, seq)
+		if err != nil {
+			return fmt.Errorf("record %d, which the server has, is not in this machine's log: %w", seq, err)
+		}
+		if own.Hash != found.Record.Hash {
+			return fmt.Errorf("record %d of this machine's log is not the one that the server has: one of the two was changed", seq)
+		}
+		head, err := s.Seal(ctx)
+		newer = head.Seq - seq
+		return err
+	})
+	return seq, newer, err
+}
+
+// keep keeps a checkpoint that was good for the next check, on a machine that has joined.
+func (l *serverLog) keep(checkpoint string) error {
+	if l.gate == "" {
+		return nil
+	}
+	file := checkpointFile(l.state)
+	if err := os.WriteFile(file+".new", []byte(checkpoint), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(file+".new", file)
+}
+
+func (v serverVerification) print(w io.Writer) error {
+	if v.Record > 0 {
+		fmt.Fprintf(w, "The records that this machine shipped, up to %d, are in the server's log.\n", v.Record)
+		if v.Newer > 0 {
+			fmt.Fprintf(w, "%d newer ones are not in a checkpoint yet.\n", v.Newer)
+		}
+	}
+	if v.Since > 0 {
+		fmt.Fprintf(w, "The log only grew since the older checkpoint: from %d to %d leaves.\n", v.Since, v.Size)
+	}
+	_, err := fmt.Fprintf(w, "The newest checkpoint has %d leaves; its root is %s.\n", v.Size, v.Root)
+	return err
+}
+
+// verifyProof checks a proof that somebody else made, with the log's key alone.
+func verifyProof(c *cobra.Command, flags *auditFlags, file, logKey, since string) error {
+	in, done, err := openFileOrInput(c, file)
+	if err != nil {
+		return err
+	}
+	defer done()
+	data, err := readAll(in)
+	if err != nil {
+		return err
+	}
+	p, err := admin.ReadProof(data)
+	if err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	var older []byte
+	if since != "" {
+		if older, err = os.ReadFile(since); err != nil {
+			return err
+		}
+	}
+	found, err := p.Check(logKey, string(older))
+	if err != nil {
+		return fmt.Errorf("the proof does not hold: %w", err)
+	}
+	if flags.json {
+		return writeJSON(c.OutOrStdout(), found)
+	}
+	w := c.OutOrStdout()
+	if found.Record != nil {
+		fmt.Fprintf(w, "Record %d of machine %s is in the log, as it was recorded:\n", found.Record.Seq, shownText(found.Gate))
+		if err := auditview.Record(w, found.Record, false); err != nil {
+			return err
+		}
+	}
+	if found.Older != nil {
+		fmt.Fprintf(w, "The log of %s is the beginning of that of %s: it grew from %d to %d leaves.\n", teamTime(found.Older.Time, ""),
+			teamTime(found.Checkpoint.Time, ""), found.Older.Size, found.Checkpoint.Size)
+	}
+	_, err = fmt.Fprintf(w, "The checkpoint of %s, with %d leaves, is signed with the key of the log.\n", teamTime(found.Checkpoint.Time, ""), found.Checkpoint.Size)
+	return err
+}
+
+func auditProveCmd(flags *auditFlags) *cobra.Command {
+	f := serverFlags{}
+	var since string
+	c := &cobra.Command{
+		Use:   "prove [RECORD]",
+		Short: "Print a proof that a record is in the team's log",
+		Long: "prove prints what somebody outside needs to check, without the server and without trusting it, that a record is\n" +
+			"in the log of the team and unchanged: 'assent audit verify --proof'. With --since, a checkpoint from before,\n" +
+			"it also shows that the log only grew since then. The proof has the record and those that follow it up to the\n" +
+			"next checkpoint: whoever gets it can read them.",
+		Example: "  assent audit prove 4711 > proof.json\n" +
+			"  assent audit prove --since last-month.checkpoint > growth.json\n" +
+			"  assent audit prove 12 --gate g_4kq2 --config serve.yaml > proof.json",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			q := admin.Query{}
+			var err error
+			if len(args) > 0 {
+				if q.Seq, err = strconv.ParseInt(args[0], 10, 64); err != nil || q.Seq < 1 {
+					return misused(c, "record %q: write its number, as 'assent audit list' shows it", args[0])
+				}
+			} else if since == "" {
+				return misused(c, "name a record, or an older checkpoint with --since")
+			}
+			l, err := f.open(c, flags.state)
+			if err != nil {
+				return err
+			}
+			defer l.close()
+			if q.Seq > 0 {
+				if q.Gate = f.gate; q.Gate == "" {
+					q.Gate = l.gate
+				}
+				if q.Gate == "" {
+					return misused(c, "--gate is needed: the machine whose record it is")
+				}
+			}
+			older := ""
+			if since != "" {
+				if older, q.Since, err = l.older(since); err != nil {
+					return err
+				}
+			}
+			p, err := l.Prove(c.Context(), q)
+			if err != nil {
+				return err
+			}
+			if _, err := p.Check(l.logKey, older); err != nil {
+				return fmt.Errorf("the server's proof does not hold: %w", err)
+			}
+			return writeJSON(c.OutOrStdout(), p)
+		},
+	}
+	f.register(c)
+	f.registerGate(c)
+	c.Flags().StringVar(&since, "since", "", "a `FILE` with an older checkpoint, from 'assent audit seal --server'")
+	return c
+}
+
+// exportServer prints the records of all machines, a line of JSON for each.
+func exportServer(c *cobra.Command, flags *auditFlags, f *serverFlags, filter auditview.Filter) error {
+	wanted, err := filter.Records(c.Context(), nil, time.Now()) // no rule is named, so that no store is needed
+	if err != nil {
+		return err
+	}
+	l, err := f.open(c, flags.state)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	return admin.Export(c.OutOrStdout(), l.Records(c.Context(), wanted.Since))
+}
+
+// sealServer prints the newest checkpoint of the server's log.
+func sealServer(c *cobra.Command, flags *auditFlags, f *serverFlags) error {
+	l, err := f.open(c, flags.state)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	p, err := l.Prove(c.Context(), admin.Query{})
+	if err != nil {
+		return err
+	}
+	if _, err := p.Check(l.logKey, ""); err != nil {
+		return err
+	}
+	_, err = io.WriteString(c.OutOrStdout(), p.Checkpoint)
+	return err
+}

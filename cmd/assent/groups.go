@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/team/db"
+)
+
+func groupsCmd() *cobra.Command {
+	var flags teamFlags
+	c := &cobra.Command{
+		Use:   "groups",
+		Short: "Manage the groups of a team",
+		Long: "Deciders name groups: '2 of sre'. These commands say in the server's database who is in which group, and\n" +
+			"for how long. What they change counts once a signed bundle has it.",
+		Example: "  assent groups add sre ann bob\n" +
+			"  assent groups add oncall bob --until 7d\n" +
+			"  assent groups list",
+	}
+	flags.register(c)
+	c.AddCommand(groupsAddCmd(&flags), groupsRemoveCmd(&flags), groupsListCmd(&flags))
+	return c
+}
+
+// groupName is what a group can be called. The words that mean somebody of their own are not for groups.
+var groupName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+func checkGroup(c *cobra.Command, name string) error {
+	if !groupName.MatchString(name) || name == "sponsor" || name == "editor" {
+		return misused(c, "invalid group name %q: use lower-case letters, digits, ., - and _; sponsor and editor have a meaning of their own", name)
+	}
+	return nil
+}
+
+func groupsAddCmd(flags *teamFlags) *cobra.Command {
+	var from, until string
+	c := &cobra.Command{
+		Use:   "add GROUP [PERSON...]",
+		Short: "Make a group, and put people into it",
+		Long: "add makes the group if there is none, and puts people into it. With --from and --until they belong to it\n" +
+			"for that time; for somebody who is in it already this changes the time.",
+		Example: "  assent groups add sre ann bob\n  assent groups add oncall bob --from 2027-01-04 --until 2027-01-11",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := checkGroup(c, args[0]); err != nil {
+				return err
+			}
+			now := time.Now()
+			member := db.Membership{Source: whoRuns("")}
+			var err error
+			if member.From, err = parseTeamTime("--from", from, now); err != nil {
+				return err
+			}
+			if member.Until, err = parseTeamTime("--until", until, now); err != nil {
+				return err
+			}
+			if !member.Until.IsZero() && !member.Until.After(member.From) {
+				return misused(c, "--until must be after --from")
+			}
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				var ids []string
+				for _, word := range args[1:] { // all of them, before anything changes
+					p, err := activePerson(ctx, d, word)
+					if err != nil {
+						return err
+					}
+					ids = append(ids, p.ID)
+				}
+				if err := d.AddGroup(ctx, args[0]); err != nil {
+					return err
+				}
+				for _, id := range ids {
+					member.Person = id
+					if err := d.SetMember(ctx, args[0], member); err != nil {
+						return err
+					}
+				}
+				group, err := findGroup(ctx, d, args[0])
+				if err != nil {
+					return err
+				}
+				return flags.said(c, group, "The group %s has %d members. %s", args[0], len(group.Members), afterwards)
+			})
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "from then on: 12h, 7d or a date (default: now)")
+	c.Flags().StringVar(&until, "until", "", "until then: 12h, 7d or a date (default: no end)")
+	return c
+}
+
+func findGroup(ctx context.Context, d *db.DB, name string) (db.Group, error) {
+	all, err := d.Groups(ctx)
+	if err != nil {
+		return db.Group{}, err
+	}
+	for _, g := range all {
+		if g.Name == name {
+			return g, nil
+		}
+	}
+	return db.Group{}, fmt.Errorf("there is no group %q; 'assent groups list' has them", name)
+}
+
+func groupsRemoveCmd(flags *teamFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "remove GROUP [PERSON...]",
+		Aliases: []string{"rm"},
+		Short:   "Take people out of a group, or remove the group",
+		Example: "  assent groups remove sre bob\n  assent groups remove sre",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				group, err := findGroup(ctx, d, args[0])
+				if err != nil {
+					return err
+				}
+				if len(args) == 1 {
+					if err := d.RemoveGroup(ctx, group.Name); err != nil {
+						return err
+					}
+					return flags.said(c, group, "Removed the group %s with its %d members. %s", group.Name, len(group.Members), afterwards)
+				}
+				for _, word := range args[1:] {
+					p, err := findPerson(ctx, d, word)
+					if err != nil {
+						return err
+					}
+					err = d.RemoveMember(ctx, group.Name, p.ID)
+					if errors.Is(err, db.ErrNotFound) {
+						err = fmt.Errorf("%s is not in %s", p.ID, group.Name)
+					}
+					if err != nil {
+						return err
+					}
+				}
+				if group, err = findGroup(ctx, d, args[0]); err != nil {
+					return err
+				}
+				return flags.said(c, group, "The group %s has %d members. %s", group.Name, len(group.Members), afterwards)
+			})
+		},
+	}
+}
+
+func groupsListCmd(flags *teamFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the groups with their members", Example: "  assent groups list", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				groups, err := d.Groups(ctx)
+				if err != nil {
+					return err
+				}
+				if groups == nil {
+					groups = []db.Group{}
+				}
+				now, err := d.Now(ctx)
+				if err != nil {
+					return err
+				}
+				return flags.print(c, groups, func(line func(...string)) {
+					if len(groups) == 0 {
+						line("There are no groups; 'assent groups add' makes one.")
+					}
+					for _, g := range groups {
+						line(g.Name, fmt.Sprintf("%d members", len(g.Members)))
+						for _, m := range g.Members {
+							line("  "+m.Person, memberTime(m, now), "put there by "+m.Source)
+						}
+					}
+				})
+			})
+		},
+	}
+}
+
+func memberTime(m db.Membership, now time.Time) string {
+	switch {
+	case m.From.After(now):
+		return "from " + teamTime(m.From, "") + " until " + teamTime(m.Until, "no end")
+	case !m.Until.IsZero() && !m.Until.After(now):
+		return "ended " + teamTime(m.Until, "")
+	case !m.Until.IsZero():
+		return "until " + teamTime(m.Until, "")
+	}
+	return ""
+}

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/team/db"
+)
+
+func peopleCmd() *cobra.Command {
+	var flags teamFlags
+	c := &cobra.Command{
+		Use:   "people",
+		Short: "Manage the people of a team",
+		Long: "A person is who the sign-in service says they are: its address and their subject there, never an\n" +
+			"e-mail address. These commands work on the server's database. What they change counts once a signed\n" +
+			"bundle has it.",
+		Example: "  assent people add ann --name 'Ann Example' --issuer https://login.example.org --subject 10293\n" +
+			"  assent people invite ann --by bob\n" +
+			"  assent people list",
+	}
+	flags.register(c)
+	c.AddCommand(peopleAddCmd(&flags), peopleListCmd(&flags), peopleSwitchCmd(&flags, false), peopleSwitchCmd(&flags, true),
+		peopleInviteCmd(&flags), peopleRevokeCmd(&flags))
+	return c
+}
+
+// personName is what a person can be called in commands and policies.
+var personName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+func peopleAddCmd(flags *teamFlags) *cobra.Command {
+	var name, issuer, subject string
+	c := &cobra.Command{
+		Use:   "add ID",
+		Short: "Add a person, as the sign-in service knows them",
+		Long: "add makes a person known. ID is a short word for commands and policies; bundles write it as p_ID. The\n" +
+			"person signs in at the issuer, which calls them by the subject.",
+		Example: "  assent people add ann --name 'Ann Example' --issuer https://login.example.org --subject 10293",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			word := strings.TrimPrefix(args[0], personPrefix)
+			if !personName.MatchString(word) {
+				return misused(c, "invalid id %q: use lower-case letters, digits, ., - and _, such as ann", args[0])
+			}
+			if u, err := url.Parse(issuer); err != nil || u.Host == "" {
+				return misused(c, "--issuer %q: write the address of the sign-in service, such as https://login.example.org", issuer)
+			}
+			if subject == "" || strings.TrimSpace(name) == "" {
+				return misused(c, "--subject and --name are needed")
+			}
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				p, err := d.AddPersonAs(ctx, personPrefix+word, issuer, subject, name)
+				if errors.Is(err, db.ErrExists) {
+					return fmt.Errorf("the id %s, or the subject %s of %s, belongs to somebody already; see 'assent people list'", word, subject, issuer)
+				}
+				if err != nil {
+					return err
+				}
+				return flags.said(c, p, "Added %s (%s). 'assent people invite %s' lets them make a passkey.", p.ID, p.Name, word)
+			})
+		},
+	}
+	c.Flags().StringVar(&name, "name", "", "what people call them")
+	c.Flags().StringVar(&issuer, "issuer", "", "the address of the sign-in service")
+	c.Flags().StringVar(&subject, "subject", "", "what the sign-in service calls them")
+	return c
+}
+
+// A listedPerson is a person with their keys.
+type listedPerson struct {
+	db.Person
+	Credentials []db.Credential `json:"credentials"`
+}
+
+func peopleListCmd(flags *teamFlags) *cobra.Command {
+	return &cobra.Command{
+		Use: "list", Short: "List the people with their groups and keys", Example: "  assent people list\n  assent people list --json",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				people, err := d.People(ctx)
+				if err != nil {
+					return err
+				}
+				keys, err := d.Credentials(ctx, "")
+				if err != nil {
+					return err
+				}
+				now, err := d.Now(ctx)
+				if err != nil {
+					return err
+				}
+				list := []listedPerson{}
+				for _, p := range people {
+					l := listedPerson{Person: p, Credentials: []db.Credential{}}
+					for _, k := range keys {
+						if k.Person == p.ID {
+							l.Credentials = append(l.Credentials, k)
+						}
+					}
+					list = append(list, l)
+				}
+				return flags.print(c, list, func(line func(...string)) { linePeople(list, now, line) })
+			})
+		},
+	}
+}
+
+func linePeople(list []listedPerson, now time.Time, line func(...string)) {
+	if len(list) == 0 {
+		line("There are no people; 'assent people add' adds one.")
+	}
+	for _, p := range list {
+		state := ""
+		if !p.Disabled.IsZero() {
+			state = "disabled since " + teamTime(p.Disabled, "")
+		}
+		line(p.ID, p.Name, p.Subject+" at "+p.Issuer, strings.Join(p.Groups, ", "), state)
+		for _, k := range p.Credentials {
+			what := "since " + teamTime(k.CountsFrom, "")
+			switch {
+			case !k.Revoked.IsZero():
+				what = "revoked " + teamTime(k.Revoked, "")
+			case k.CountsFrom.After(now):
+				what = "waits until " + teamTime(k.CountsFrom, "")
+			}
+			line("  "+k.ID, string(k.Kind)+" "+k.Name, "let in by "+k.EnrolledBy, "", what)
+		}
+	}
+}
+
+func peopleSwitchCmd(flags *teamFlags, on bool) *cobra.Command {
+	use, short, done := "disable ID", "Disable a person", "Disabled"
+	long := "disable ends sign-in and invitations of a person at once. Their votes count until a bundle without them is\npublished."
+	if on {
+		use, short, done, long = "enable ID", "Enable a person who was disabled", "Enabled", ""
+	}
+	return &cobra.Command{
+		Use: use, Short: short, Long: long, Example: "  assent people " + strings.Fields(use)[0] + " ann", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				p, err := findPerson(ctx, d, args[0])
+				if err != nil {
+					return err
+				}
+				if err := d.DisablePerson(ctx, p.ID, !on); err != nil {
+					return err
+				}
+				if p, err = d.Person(ctx, p.ID); err != nil {
+					return err
+				}
+				return flags.said(c, p, "%s %s (%s). %s", done, p.ID, p.Name, afterwards)
+			})
+		},
+	}
+}
+
+// An invitation is a secret that is shown once.
+type invitation struct {
+	For     string    `json:"for"`
+	Secret  string    `json:"secret"`
+	Expires time.Time `json:"expires"`
+}
+
+func peopleInviteCmd(flags *teamFlags) *cobra.Command {
+	var by string
+	var lasts time.Duration
+	c := &cobra.Command{
+		Use:   "invite ID",
+		Short: "Make an invitation to enrol a passkey, and print it once",
+		Long: "invite prints a code with which a person who is signed in can enrol a passkey. Give it to them yourself,\n" +
+			"not over a channel that an agent can read. It works once. The new key is announced and waits before\n" +
+			"it can be put into a bundle.",
+		Example: "  assent people invite ann\n  assent people invite ann --by bob --lasts 2h",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if lasts <= 0 || lasts > 7*24*time.Hour {
+				return misused(c, "--lasts %v: use more than 0 and at most 168h", lasts)
+			}
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				p, err := activePerson(ctx, d, args[0])
+				if err != nil {
+					return err
+				}
+				inviter := whoRuns("")
+				if by != "" {
+					who, err := activePerson(ctx, d, by)
+					if err != nil {
+						return fmt.Errorf("--by: %w", err)
+					}
+					inviter = who.ID
+				}
+				secret, err := d.Invite(ctx, p.ID, inviter, lasts)
+				if err != nil {
+					return err
+				}
+				return flags.secret(c, invitation{p.ID, secret, time.Now().Add(lasts).UTC().Truncate(time.Second)},
+					"The invitation for %s (%s) is shown only now. It works once, until %s.", p.ID, p.Name)
+			})
+		},
+	}
+	c.Flags().StringVar(&by, "by", "", "the person who invites (default: the administrator)")
+	c.Flags().DurationVar(&lasts, "lasts", 24*time.Hour, "how long it can be used")
+	return c
+}
+
+// secret prints a secret on standard output, alone or as JSON, and about it on standard error.
+func (f *teamFlags) secret(c *cobra.Command, i invitation, format string, args ...any) error {
+	fmt.Fprintln(c.ErrOrStderr(), shownText(fmt.Sprintf(format, append(args, teamTime(i.Expires, ""))...)))
+	if f.json {
+		return writeJSON(c.OutOrStdout(), i)
+	}
+	_, err := fmt.Fprintln(c.OutOrStdout(), i.Secret)
+	return err
+}
+
+func peopleRevokeCmd(flags *teamFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:     "revoke-key KEY",
+		Short:   "Revoke a passkey or device key of a person",
+		Long:    "revoke-key ends a key; 'assent people list' shows their ids. Votes with it count until a bundle without it is\npublished.",
+		Example: "  assent people revoke-key c_7f3a",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+				err := d.RevokeCredential(ctx, args[0])
+				if errors.Is(err, db.ErrNotFound) {
+					err = fmt.Errorf("there is no key %q; 'assent people list' has them", args[0])
+				}
+				if err != nil {
+					return err
+				}
+				return flags.said(c, map[string]string{"revoked": args[0]}, "Revoked %s. %s", args[0], afterwards)
+			})
+		},
+	}
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/server"
+)
+
+// teamFlags are those of the commands that change the directory of a team, in the server's database.
+type teamFlags struct {
+	config string
+	json   bool
+}
+
+func (f *teamFlags) register(c *cobra.Command) {
+	c.PersistentFlags().StringVar(&f.config, "config", server.DefaultConfig, "the server's `FILE`, which says where the database is")
+	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON")
+}
+
+// do lets f work on the database. An agent cannot: who is in the directory is for a person to say.
+func (f *teamFlags) do(c *cobra.Command, do func(context.Context, *db.DB) error) error {
+	if err := byPerson(c); err != nil {
+		return err
+	}
+	d, _, err := openTeam(c.Context(), f.config)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return do(c.Context(), d)
+}
+
+// openTeam opens the database that a server's file names.
+func openTeam(ctx context.Context, config string) (*db.DB, *server.Config, error) {
+	cfg, err := server.ReadConfig(config)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, fmt.Errorf("there is no %s; run this beside the server and name its file with --config", config)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	dsn, err := cfg.DSN()
+	if err != nil {
+		return nil, nil, err
+	}
+	d, err := db.Open(ctx, dsn, cfg.Tenant)
+	return d, cfg, err
+}
+
+// print prints a value as JSON, or lets show write it as columns.
+func (f *teamFlags) print(c *cobra.Command, v any, show func(line func(columns ...string))) error {
+	if f.json {
+		return writeJSON(c.OutOrStdout(), v)
+	}
+	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	show(func(columns ...string) {
+		for i, text := range columns {
+			columns[i] = shownText(text)
+		}
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(columns, "\t"), "\t"))
+	})
+	return w.Flush()
+}
+
+// said prints what was done, in a sentence or as JSON.
+func (f *teamFlags) said(c *cobra.Command, v any, format string, args ...any) error {
+	if f.json {
+		return writeJSON(c.OutOrStdout(), v)
+	}
+	_, err := fmt.Fprintln(c.OutOrStdout(), shownText(fmt.Sprintf(format, args...)))
+	return err
+}
+
+// personPrefix begins the ids of people.
+const personPrefix = "p_"
+
+// findPerson returns the person whom a word means: an id, with or without its beginning.
+func findPerson(ctx context.Context, d *db.DB, word string) (db.Person, error) {
+	p, err := d.Person(ctx, word)
+	if errors.Is(err, db.ErrNotFound) {
+		p, err = d.Person(ctx, personPrefix+word)
+	}
+	if errors.Is(err, db.ErrNotFound) {
+		err = fmt.Errorf("there is no person %q; 'assent people list' has them", word)
+	}
+	return p, err
+}
+
+// activePerson is findPerson for what only somebody can be who is not disabled.
+func activePerson(ctx context.Context, d *db.DB, word string) (db.Person, error) {
+	p, err := findPerson(ctx, d, word)
+	if err == nil && !p.Disabled.IsZero() {
+		err = fmt.Errorf("%s is disabled; 'assent people enable %s' ends that", p.ID, word)
+	}
+	return p, err
+}
+
+// afterwards says that a change counts only once it is signed.
+const afterwards = "It counts once a bundle has it: 'assent policy publish'."
+
+// teamTime shows a time, or what stands for none.
+func teamTime(t time.Time, none string) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+// parseTeamTime reads a time that was given, such as 30d or a date; empty is none.
+func parseTeamTime(flag, text string, now time.Time) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	t, err := auditview.ParseUntil(text, now)
+	if err != nil {
+		return t, fmt.Errorf("%s: %w", flag, err)
+	}
+	return t, nil
+}
+
+// whoRuns names the person at this machine who gives a command, for the record of who invited.
+func whoRuns(by string) string {
+	return cmp.Or(by, "administrator "+cmp.Or(os.Getenv("USER"), fmt.Sprint(os.Getuid())))
+}

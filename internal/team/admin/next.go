@@ -1,0 +1,179 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/proof"
+	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/db"
+)
+
+// A Directory is who belongs to a team, as the server has it. None of it counts before somebody signs it.
+type Directory struct {
+	Tenant      string          `json:"tenant"`
+	People      []db.Person     `json:"people"`
+	Groups      []db.Group      `json:"groups"`
+	Credentials []db.Credential `json:"credentials"`
+	Gates       []db.Gate       `json:"gates"`
+	Agents      []db.Agent      `json:"agents"`
+	// Now is the time by the database's clock.
+	Now time.Time `json:"now"`
+	// LogKey is the public half of the key that signs checkpoints, URL how the server is reached.
+	LogKey string `json:"log_key"`
+	URL    string `json:"url"`
+}
+
+// An Edition is what becomes a bundle.
+type Edition struct {
+	Source    bundle.Source
+	Directory Directory
+	// Before is the newest bundle, nil if there is none.
+	Before *bundle.Bundle
+	// Editors are the ids of those who wrote the source. They are needed where there are several people.
+	Editors []string
+	// Valid is how long the bundle holds.
+	Valid time.Duration
+}
+
+// Next makes the next bundle. The notes say what was left out, and what somebody should look at.
+func (e Edition) Next() (b *bundle.Bundle, notes []string, err error) {
+	d := e.Directory
+	b = &bundle.Bundle{Version: bundle.Version, Tenant: d.Tenant, Serial: 1, Issued: d.Now.UTC().Truncate(time.Second),
+		Checkpoint: d.LogKey, Server: d.URL}
+	if e.Before != nil {
+		b.Serial = e.Before.Serial + 1
+	}
+	b.Expires = b.Issued.Add(e.Valid)
+	e.Source.Into(b)
+	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
+	e.people(b, note)
+	e.machines(b, note)
+	if b.Editors, err = e.editors(b); err != nil {
+		return nil, nil, err
+	}
+	reachable(b, note)
+	return b, notes, b.Validate()
+}
+
+func (e Edition) people(b *bundle.Bundle, note func(string, ...any)) {
+	d := e.Directory
+	for _, p := range d.People {
+		if !p.Disabled.IsZero() {
+			continue
+		}
+		out := bundle.Person{ID: p.ID, Name: p.Name, Groups: p.Groups}
+		for _, c := range d.Credentials {
+			key := bundle.Credential{ID: c.ID, Kind: proof.Kind(c.Kind), Public: c.Public, RP: c.RP, Since: c.CountsFrom.UTC().Truncate(time.Second)}
+			invalid := key.Validate()
+			switch {
+			case c.Person != p.ID || !c.Revoked.IsZero():
+			case c.CountsFrom.After(d.Now):
+				note("The %s %s of %s is left out: it was added %s and waits until %s. If %s did not add it, revoke it.", c.Kind, c.ID,
+					p.ID, when(c.Created), when(c.CountsFrom), p.Name)
+			case invalid != nil:
+				note("A key of %s is left out: %v.", p.ID, invalid)
+			default:
+				out.Credentials = append(out.Credentials, key)
+			}
+		}
+		b.People = append(b.People, out)
+	}
+	slices.SortFunc(b.People, func(a, b bundle.Person) int { return strings.Compare(a.ID, b.ID) })
+	for _, g := range d.Groups {
+		for _, m := range g.Members {
+			if m.From.After(d.Now) && m.From.Before(b.Expires) {
+				note("%s joins %s at %s: publish again then.", m.Person, g.Name, when(m.From))
+			}
+			if m.Until.After(d.Now) && m.Until.Before(b.Expires) {
+				note("%s leaves %s at %s: publish again then, or the bundle still has them.", m.Person, g.Name, when(m.Until))
+			}
+		}
+	}
+}
+
+func when(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
+
+func (e Edition) machines(b *bundle.Bundle, note func(string, ...any)) {
+	for _, g := range e.Directory.Gates {
+		if !g.Revoked.IsZero() {
+			continue
+		}
+		if b.Person(g.Sponsor) == nil {
+			note("The machine %s (%s) is left out: its sponsor %s is disabled.", g.ID, g.Host, g.Sponsor)
+			continue
+		}
+		out := bundle.Machine{ID: g.ID, Public: g.Public, Host: g.Host, Sponsor: g.Sponsor}
+		for _, a := range e.Directory.Agents {
+			switch {
+			case a.Gate != g.ID:
+			case b.Person(a.Sponsor) == nil:
+				note("The agent %s on %s has the machine's sponsor %s: its own, %s, is disabled.", a.Name, g.ID, g.Sponsor, a.Sponsor)
+			default:
+				out.Agents = append(out.Agents, bundle.Agent{Name: a.Name, Sponsor: a.Sponsor})
+			}
+		}
+		b.Machines = append(b.Machines, out)
+	}
+	slices.SortFunc(b.Machines, func(a, b bundle.Machine) int { return strings.Compare(a.ID, b.ID) })
+}
+
+// errNoEditor says that nobody is named who wrote the policy.
+var errNoEditor = errors.New("several people could have written this policy: name who did with --editor")
+
+func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
+	if len(e.Editors) == 0 {
+		switch len(b.People) {
+		case 0:
+			return nil, nil
+		case 1:
+			return []string{b.People[0].ID}, nil
+		}
+		return nil, errNoEditor
+	}
+	var out []string
+	for _, id := range e.Editors {
+		if b.Person(id) == nil {
+			return nil, fmt.Errorf("editor %q is not one of the people; 'assent people list' has them", id)
+		}
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// reachable notes deciders that not enough people could fill: what they are named for would always be denied.
+func reachable(b *bundle.Bundle, note func(string, ...any)) {
+	for i, d := range b.Deciders {
+		for _, f := range d.Need {
+			if f.From == approval.FromSponsor {
+				continue
+			}
+			n := 0
+			for _, p := range b.People {
+				if slices.Contains(p.Groups, f.From) && !slices.Contains(d.Not, p.ID) && (d.Proof == approval.StrengthSession || canProve(p, d.Proof)) {
+					n++
+				}
+			}
+			if n < f.Count {
+				note("Decider %d needs %d of %s with a %s, and %d can: what it is about can only be denied, or wait for an escalation.",
+					i+1, f.Count, f.From, d.Proof, n)
+			}
+		}
+		for _, not := range d.Not {
+			if not != approval.NotSponsor && not != approval.NotEditor && b.Person(not) == nil {
+				note("Decider %d leaves out %s, who is not one of the people.", i+1, not)
+			}
+		}
+	}
+}
+
+func canProve(p bundle.Person, proof approval.Strength) bool {
+	return slices.ContainsFunc(p.Credentials, func(c bundle.Credential) bool { return approval.Strength(c.Kind).AtLeast(proof) })
+}

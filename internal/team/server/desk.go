@@ -1,0 +1,23 @@
+package server
+
+import (
+	"net/http"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/assent-dev/assent/internal/team/admin"
+)
+
+// desk answers who has the team's key, and machines that want proofs.
+func (s *Server) desk() (http.Handler, error) {
+	key, err := note.NewVerifier(s.cfg.Trust)
+	if err != nil {
+		return nil, err
+	}
+	log, err := admin.ReadKey(s.cfg.LogKey)
+	if err != nil {
+		return nil, err
+	}
+	return admin.Handler(&admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL}, key, time.Now), nil
+}
