@@ -3,10 +3,13 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/team/server"
+	"github.com/assent-dev/assent/internal/team/people"
+	teamserver "github.com/assent-dev/assent/internal/team/server"
+	"github.com/assent-dev/assent/internal/team/signin"
 )
 
 // serveCmd runs the server of a team.
@@ -21,25 +24,43 @@ func serveCmd() *cobra.Command {
 		Example: "  assent serve --config serve.yaml --check\n  assent serve --config serve.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := server.ReadConfig(path)
+			cfg, err := teamserver.ReadConfig(path)
 			if err != nil {
 				return err
 			}
 			if check {
-				return printChecks(c, server.Check(c.Context(), cfg))
+				return printChecks(c, teamserver.Check(c.Context(), cfg))
 			}
 			log := slog.New(slog.NewJSONHandler(c.ErrOrStderr(), nil))
-			return server.Run(c.Context(), server.Options{Config: cfg, Log: log})
+			return teamserver.Run(c.Context(), teamserver.Options{Config: cfg, Log: log, People: peoplePages})
 		},
 	}
-	c.Flags().StringVar(&path, "config", server.DefaultConfig, "`FILE` that says what the server works with")
+	c.Flags().StringVar(&path, "config", teamserver.DefaultConfig, "`FILE` that says what the server works with")
 	c.Flags().BoolVar(&check, "check", false, "check file, certificate, keys, database and sign-in service, and end")
 	c.AddCommand(serveKeyCmd())
 	return c
 }
 
+// peoplePages are the pages and the API of people.
+func peoplePages(b teamserver.Base) (http.Handler, error) {
+	var secret string
+	if file := b.Config.OIDC.ClientSecretFile; file != "" {
+		var err error
+		if secret, err = teamserver.Secret(file); err != nil {
+			return nil, fmt.Errorf("oidc.client_secret_file: %w", err)
+		}
+	}
+	door, err := signin.New(signin.Config{URL: b.Config.URL, Team: b.Config.Team, Issuer: b.Config.OIDC.Issuer, ClientID: b.Config.OIDC.ClientID,
+		ClientSecret: secret, DB: b.DB})
+	if err != nil {
+		return nil, err
+	}
+	return people.New(people.Config{DB: b.DB, Team: b.Config.Team, URL: b.Config.URL, Trust: b.Config.Trust, Door: door, Wait: signin.DefaultWait,
+		Log: b.Log, Stopping: b.Stopping})
+}
+
 // printChecks prints a line for each thing that was looked at, and fails if one is wrong.
-func printChecks(c *cobra.Command, checks []server.Checked) error {
+func printChecks(c *cobra.Command, checks []teamserver.Checked) error {
 	wrong := 0
 	for _, k := range checks {
 		mark := "ok     "
@@ -65,7 +86,7 @@ func serveKeyCmd() *cobra.Command {
 		Example: "  assent serve key /etc/assent/log.key --tenant acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			public, err := server.MakeLogKey(args[0], tenant)
+			public, err := teamserver.MakeLogKey(args[0], tenant)
 			if err != nil {
 				return err
 			}

@@ -285,19 +285,28 @@ func Secret(path string) (string, error) {
 	return strings.TrimSpace(string(data)), err
 }
 
-// DSN reads how the database is reached.
+// DSN reads how the database is reached, with the limit of connections unless it names one itself.
 func (c *Config) DSN() (string, error) {
-	if c.Database.DSNVariable != "" {
-		if dsn := os.Getenv(c.Database.DSNVariable); dsn != "" {
-			return dsn, nil
+	dsn := os.Getenv(c.Database.DSNVariable)
+	if c.Database.DSNVariable == "" {
+		var err error
+		if dsn, err = Secret(c.Database.DSNFile); err != nil {
+			return "", fmt.Errorf("database.dsn_file: %w", err)
 		}
+	} else if dsn == "" {
 		return "", fmt.Errorf("database.dsn_variable: %s is not set", c.Database.DSNVariable)
 	}
-	dsn, err := Secret(c.Database.DSNFile)
-	if err != nil {
-		return "", fmt.Errorf("database.dsn_file: %w", err)
+	if strings.Contains(dsn, "pool_max_conns") {
+		return dsn, nil
 	}
-	return dsn, nil
+	limit := fmt.Sprintf("pool_max_conns=%d", cmp.Or(c.Database.Connections, 16))
+	switch {
+	case !strings.Contains(dsn, "://"):
+		return dsn + " " + limit, nil
+	case strings.Contains(dsn, "?"):
+		return dsn + "&" + limit, nil
+	}
+	return dsn + "?" + limit, nil
 }
 
 // Keep is how long records stay; 0 for ever.

@@ -3,10 +3,12 @@
 package server_test
 
 import (
-	"bufio"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"io"
+	"log/slog"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -15,16 +17,16 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/reexec"
 	"github.com/assent-dev/assent/internal/team/server"
 	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/policy"
-	"time"
 )
 
-// serveRole is a replica in a process of its own. It says where it listens.
+// serveRole is a replica in a process of its own. Its log says where it listens.
 func serveRole(args []string) error {
 	cfg, err := server.ReadConfig(args[0])
 	if err != nil {
@@ -32,13 +34,7 @@ func serveRole(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	s, err := server.Start(ctx, server.Options{Config: cfg})
-	if err != nil {
-		return err
-	}
-	fmt.Println(s.Addr(), s.MetricsAddr())
-	<-ctx.Done()
-	return s.Stop(context.Background())
+	return server.Run(ctx, server.Options{Config: cfg, Log: slog.New(slog.NewJSONHandler(os.Stdout, nil))})
 }
 
 // process starts a replica that can be killed.
@@ -53,10 +49,15 @@ func (f *team) process() (*replica, *exec.Cmd) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	f.must(err)
-	address, metrics, _ := strings.Cut(strings.TrimSpace(line), " ")
-	return f.replica(address, metrics), cmd
+	log := json.NewDecoder(out)
+	for {
+		var said struct{ Msg, Address, Metrics string }
+		f.must(log.Decode(&said))
+		if said.Msg == "serving" {
+			go func() { _, _ = io.Copy(io.Discard, out) }()
+			return f.replica(said.Address, said.Metrics), cmd
+		}
+	}
 }
 
 // What comes in at one replica is heard of at the other.
