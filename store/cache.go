@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // A headCache knows the head as it is now, at the cost of a microsecond or two when
@@ -140,14 +141,14 @@ func (s *Store) Remembered(ctx context.Context, session string) (r approval.Reme
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	off, err := s.preferenceAt(ctx, approvalsOff, h)
+	off, err := s.preferenceAt(ctx, kept.ApprovalsOff, h)
 	if err != nil {
 		return r, err
 	}
 	if r.Rules, err = s.rulesAt(ctx, h); err != nil {
 		return r, err
 	}
-	r.Off = off == yes
+	r.Off = off == kept.Yes
 	r.Grants, err = s.grantsAt(ctx, session, h)
 	return r, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // A ChainRow is a record as it stands in the chain: Hash is that of [audit.Chain] over the others, so that who
@@ -27,13 +28,13 @@ func (s *Store) ChainRows(ctx context.Context, after int64, limit, bytes int) (o
 		defer rows.Close()
 		var chain audit.Chain
 		for size := 0; rows.Next(); {
-			var r eventRow
-			if err := rows.Scan(r.scan()...); err != nil {
+			var r kept.Record
+			if err := rows.Scan(eventScan(&r)...); err != nil {
 				return err
 			}
-			row := ChainRow{Seq: r.seq, Prev: r.prev, Hash: r.hash, Numbers: r.numbers(), Texts: r.texts(), Body: r.body}
+			row := ChainRow{Seq: r.Seq, Prev: r.Prev, Hash: r.Hash, Numbers: r.Numbers(), Texts: r.Texts(), Body: r.Body}
 			if hash := chain.Hash(row.Prev, row.Numbers, row.Texts, row.Body); string(hash[:]) != string(row.Hash) {
-				return damage("record %d is not what was recorded", r.seq)
+				return damage("record %d is not what was recorded", r.Seq)
 			}
 			if size += len(row.Body) + rowSize; size > bytes && len(out) > 0 {
 				return nil

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // The states of a claim.
@@ -84,7 +85,7 @@ func (s *Store) changeClaim(ctx context.Context, c approval.Claim, f func(*claim
 		if err := f(r); err != nil {
 			return err
 		}
-		return t.writeClaims(rows, r, nanoseconds(t.now))
+		return t.writeClaims(rows, r, kept.Nanoseconds(t.now))
 	})
 }
 
@@ -135,7 +136,7 @@ func (s *Store) pruneClaims(ctx context.Context, age time.Duration) error {
 	if err == nil {
 		err = s.read(ctx, func(q querier) error { return q.QueryRowContext(ctx, oldest).Scan(&at, &saved) })
 	}
-	end := nanoseconds(s.latest(h).Add(-age))
+	end := kept.Nanoseconds(s.latest(h).Add(-age))
 	if saved > 0 {
 		end = min(end, saved)
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"modernc.org/sqlite"
+
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // What is wrong with a store; match with [errors.Is].
@@ -47,12 +49,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Err}
 }
 
-// errDamage is what our own checks find.
-type errDamage string
-
-func (e errDamage) Error() string { return string(e) }
-
-func damage(format string, args ...any) error { return errDamage(fmt.Sprintf(format, args...)) }
+// damage is what our own checks find.
+func damage(format string, args ...any) error { return kept.Damage(fmt.Sprintf(format, args...)) }
 
 // The primary result codes of SQLite that are told apart.
 const (
@@ -95,7 +93,7 @@ const (
 // SQLite stay as the cause.
 func (s *Store) fault(err error) error {
 	var known *Error
-	var broken errDamage
+	var broken kept.Damage
 	var low *sqlite.Error
 	switch {
 	case err == nil || errors.As(err, &known):

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/kept"
 	"github.com/assent-dev/assent/store/sessions"
 )
 
@@ -119,14 +120,11 @@ func plainGrants(rows []grantRow) []policy.Grant {
 // unexpiredGrants leaves out allows that have expired by a clock that was put
 // back since. The gate looks at the others itself.
 func (s *Store) unexpiredGrants(set *policy.GrantSet, h head) *policy.GrantSet {
-	latest := fromNano(h.clock)
+	latest := kept.FromNano(h.clock)
 	if !s.opt.Clock().Before(latest) {
 		return set
 	}
-	gone := func(g policy.Grant) bool {
-		return g.Effect == policy.EffectAllow && expired(g.Expires, latest)
-	}
-	return policy.NewGrantSet(slices.DeleteFunc(set.Grants(), gone))
+	return kept.UnexpiredGrants(set, latest)
 }
 
 // AddGrants implements [approval.GrantStore]. A grant without an id gets one; a

@@ -17,6 +17,8 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/group"
+	"github.com/assent-dev/assent/store/kept"
 	"github.com/assent-dev/assent/store/sessions"
 )
 
@@ -77,6 +79,7 @@ type Store struct {
 	closed    atomic.Bool
 	cache     headCache
 	log       eventLog
+	events    *group.Committer[[]*kept.Record]
 	disk      disk
 	listeners listeners
 	seen      seenRequests
@@ -91,7 +94,7 @@ var (
 	_ approval.MemoryStore    = (*Store)(nil)
 	_ approval.Notifier       = (*Store)(nil)
 	_ sessions.Store          = (*Store)(nil)
-	_ approval.RequestStore   = (*Store)(nil)
+	_ approval.OpenPager      = (*Store)(nil)
 	_ approval.ClaimStore     = (*Store)(nil)
 	_ sessions.RunStore       = (*Store)(nil)
 	_ approval.AuditLog       = (*Store)(nil)
@@ -129,7 +132,7 @@ func openWith(ctx context.Context, folder string, opt Options, known schema) (*S
 	s.disk.log = path + logSuffix
 	s.lock = writeLock{path: path + "-lock", patience: s.opt.Patience}
 	s.cache.count.path = s.lock.path
-	s.log.free = sync.NewCond(&s.log.mu)
+	s.events = group.New(maxGroup, s.commitGroup)
 	if err := makePrivate(path); err != nil {
 		return nil, &Error{Path: path, Kind: ErrUnwritable, Err: err, Do: makeWritable}
 	}
@@ -218,7 +221,7 @@ func (s *Store) Path() string { return s.path }
 // store gets an error.
 func (s *Store) Close() error {
 	s.listeners.close()
-	s.log.close()
+	s.events.Close()
 	s.writing <- struct{}{} // nobody writes any more
 	defer func() { <-s.writing }()
 	if s.closed.Swap(true) {

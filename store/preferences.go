@@ -4,25 +4,22 @@ import (
 	"context"
 	"strings"
 	"time"
+
+	"github.com/assent-dev/assent/store/kept"
 )
-
-// approvalsOff is the name of the preference that turns asking off.
-const approvalsOff = "approvals.off"
-
-const yes = "yes"
 
 // Approvals implements [approval.Switch]. With an error it is on.
 func (s *Store) Approvals(ctx context.Context) (on bool, err error) {
-	value, err := s.Preference(ctx, approvalsOff)
-	return err != nil || value != yes, err
+	value, err := s.Preference(ctx, kept.ApprovalsOff)
+	return err != nil || value != kept.Yes, err
 }
 
 // SetApprovals turns the master switch on or off.
 func (s *Store) SetApprovals(ctx context.Context, on bool) error {
 	if on {
-		return s.SetPreference(ctx, approvalsOff, "")
+		return s.SetPreference(ctx, kept.ApprovalsOff, "")
 	}
-	return s.SetPreference(ctx, approvalsOff, yes)
+	return s.SetPreference(ctx, kept.ApprovalsOff, kept.Yes)
 }
 
 // A preference is a row of the table of preferences.
@@ -132,14 +129,14 @@ func (s *Store) SetPreference(ctx context.Context, name, value string) error {
 // would have ended by then is not allowed.
 func (s *Store) ClockBehind(ctx context.Context) (time.Duration, error) {
 	h, err := s.now(ctx)
-	return max(0, fromNano(h.clock).Sub(s.opt.Clock())), err
+	return max(0, kept.FromNano(h.clock).Sub(s.opt.Clock())), err
 }
 
 // ResetClock makes the store believe the clock again, after it was wrong for a
 // while. What has expired meanwhile may hold again.
 func (s *Store) ResetClock(ctx context.Context) error {
 	return s.change(ctx, func(t *txn) error {
-		t.head.clock = nanoseconds(s.opt.Clock())
+		t.head.clock = kept.Nanoseconds(s.opt.Clock())
 		t.head.policy++
 		t.head.grants++
 		t.lasting()

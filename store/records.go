@@ -14,6 +14,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // where writes a filter as a condition.
@@ -26,10 +27,10 @@ func where(f approval.RecordFilter) (string, []any) {
 		add("events.seq > ?", f.After)
 	}
 	if !f.Since.IsZero() {
-		add("at >= ?", nanoseconds(f.Since))
+		add("at >= ?", kept.Nanoseconds(f.Since))
 	}
 	if !f.Until.IsZero() {
-		add("at < ?", nanoseconds(f.Until))
+		add("at < ?", kept.Nanoseconds(f.Until))
 	}
 	if f.Session != "" {
 		add("events.session = ?", f.Session)
@@ -71,8 +72,8 @@ func (s *Store) Records(ctx context.Context, f approval.RecordFilter) iter.Seq2[
 func (s *Store) records(ctx context.Context, condition string, args []any) iter.Seq2[approval.Record, error] {
 	return func(yield func(approval.Record, error) bool) {
 		err := s.read(ctx, func(q querier) error {
-			return eachEvent(ctx, q, condition, args, func(r *eventRow, unended bool) error {
-				record, err := r.record()
+			return eachEvent(ctx, q, condition, args, func(r *kept.Record, unended bool) error {
+				record, err := r.Record()
 				if err != nil {
 					return err
 				}
@@ -90,7 +91,7 @@ func (s *Store) records(ctx context.Context, condition string, args []any) iter.
 }
 
 // eachEvent calls f for the rows of a query, with whether the call has not ended.
-func eachEvent(ctx context.Context, q querier, condition string, args []any, f func(*eventRow, bool) error) error {
+func eachEvent(ctx context.Context, q querier, condition string, args []any, f func(*kept.Record, bool) error) error {
 	columns := "events." + strings.ReplaceAll(eventColumns, ", ", ", events.")
 	rows, err := q.QueryContext(ctx,
 		"SELECT "+columns+", running.seq IS NOT NULL FROM events LEFT JOIN running USING (seq) WHERE "+condition, args...)
@@ -99,9 +100,9 @@ func eachEvent(ctx context.Context, q querier, condition string, args []any, f f
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var r eventRow
+		var r kept.Record
 		var unended bool
-		if err := rows.Scan(append(r.scan(), &unended)...); err != nil {
+		if err := rows.Scan(append(eventScan(&r), &unended)...); err != nil {
 			return err
 		}
 		if err := f(&r, unended); err != nil {
@@ -115,12 +116,12 @@ func eachEvent(ctx context.Context, q querier, condition string, args []any, f f
 func (s *Store) RecordAt(ctx context.Context, seq int64) (out approval.Record, err error) {
 	found := false
 	err = s.read(ctx, func(q querier) error {
-		return eachEvent(ctx, q, "events.seq = ?", []any{seq}, func(r *eventRow, unended bool) error {
-			if hash := r.sum(new(audit.Chain), r.prev); string(hash[:]) != string(r.hash) {
+		return eachEvent(ctx, q, "events.seq = ?", []any{seq}, func(r *kept.Record, unended bool) error {
+			if hash := r.Sum(new(audit.Chain), r.Prev); string(hash[:]) != string(r.Hash) {
 				return damage("record %d is not what was recorded", seq)
 			}
 			found = true
-			out, err = r.record()
+			out, err = r.Record()
 			out.Unended = unended
 			return err
 		})

@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,42 +9,24 @@ import (
 	"sync"
 
 	"github.com/assent-dev/assent/approval"
-	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/kept"
 	"github.com/assent-dev/assent/store/sessions"
-)
-
-// The states of a request: it waits; it has an answer, which whoever posted it is
-// still to take; it has ended.
-const (
-	stateOpen     = "open"
-	stateAnswered = "answered"
-	stateSettled  = "settled"
 )
 
 // A requestRow is a row of the table of requests.
 type requestRow struct {
-	n                  int64
-	id, session, state string
-	created            int64
-	body, ended        []byte // a request, a settlement without its decision
-	problem            string
+	kept.Request
+	n int64
 
-	counted bool   // it is written as open
-	sum     string // of all that, as it was read
+	counted  bool   // it is written as open
+	answered bool   // an answer to it is written
+	sum      string // of all that, as it was read
 }
 
 const requestColumns = "n, id, session, state, created, body, ended, problem"
 
 func (r *requestRow) fields() []any {
-	return []any{r.n, r.id, r.session, r.state, r.created, r.body, r.ended, r.problem}
-}
-
-func (r *requestRow) request() (*approval.Request, error) {
-	out := new(approval.Request)
-	if err := json.Unmarshal(r.body, out); err != nil || out.ID != r.id {
-		return nil, damage("request %q: it is kept as %q (%v)", r.id, out.ID, err)
-	}
-	return out, nil
+	return []any{r.n, r.ID, r.Session, string(r.State), kept.Nanoseconds(r.Created), r.Body, r.Ended, r.Problem}
 }
 
 // readRequests returns the rows for which a condition holds, in the order in
@@ -54,10 +34,12 @@ func (r *requestRow) request() (*approval.Request, error) {
 func readRequests(ctx context.Context, q querier, where string, args ...any) ([]requestRow, error) {
 	return collect(ctx, q, func(r *requestRow, scan scanner) error {
 		var sum []byte
-		if err := scan(&r.n, &r.id, &r.session, &r.state, &r.created, &r.body, &r.ended, &r.problem, &sum); err != nil {
+		var created int64
+		if err := scan(&r.n, &r.ID, &r.Session, &r.State, &created, &r.Body, &r.Ended, &r.Problem, &sum); err != nil {
 			return err
 		}
-		r.counted, r.sum = r.state == stateOpen, string(sum)
+		r.Created = kept.FromNano(created)
+		r.counted, r.sum = r.State == kept.StateOpen, string(sum)
 		return checkRow(sum, "requests", r.fields()...)
 	}, "SELECT "+requestColumns+", sum FROM requests WHERE "+where+" ORDER BY n", args...)
 }
@@ -76,7 +58,7 @@ func (s *Store) readOpen(ctx context.Context, q querier, session string) ([]requ
 	if int64(len(rows)) != h.open {
 		return nil, damage("%d of %d open requests are there", len(rows), h.open)
 	}
-	return slices.DeleteFunc(rows, func(r requestRow) bool { return session != "" && r.session != session }), nil
+	return slices.DeleteFunc(rows, func(r requestRow) bool { return session != "" && r.Session != session }), nil
 }
 
 // knownRequest is readRequest for an id that somebody was given: if it is not
@@ -86,52 +68,59 @@ func knownRequest(ctx context.Context, q querier, id string) (*requestRow, error
 	if errors.Is(err, approval.ErrUnknownRequest) {
 		if all, e := readRequests(ctx, q, "+id IS NOT NULL"); e != nil {
 			return nil, e
-		} else if slices.ContainsFunc(all, func(r requestRow) bool { return r.id == id }) {
+		} else if slices.ContainsFunc(all, func(r requestRow) bool { return r.ID == id }) {
 			return nil, damage("request %q is not where it should be", id)
 		}
 	}
 	return r, err
 }
 
-// readRequest returns the row of a request, or [approval.ErrUnknownRequest].
+// readRequest returns the row of a request with its answer, or [approval.ErrUnknownRequest].
 func readRequest(ctx context.Context, q querier, id string) (*requestRow, error) {
 	rows, err := readRequests(ctx, q, "id = ?", id)
 	if err != nil {
 		return nil, err
 	}
-	if len(rows) != 1 || rows[0].id != id {
+	if len(rows) != 1 || rows[0].ID != id {
 		return nil, fmt.Errorf("request %q: %w", id, approval.ErrUnknownRequest)
 	}
-	return &rows[0], nil
+	r := &rows[0]
+	if r.State != kept.StateOpen {
+		r.Answer, err = readAnswer(ctx, q, id)
+		r.answered = r.Answer != nil
+	}
+	return r, err
 }
 
 // writeRequest writes a row; one without a number is new. The head counts those
 // that are open.
 func (t *txn) writeRequest(r *requestRow) error {
-	if r.state == stateOpen && !r.counted {
+	if r.State == kept.StateOpen && !r.counted {
 		t.head.open++
 	}
-	if r.state != stateOpen && r.counted {
+	if r.State != kept.StateOpen && r.counted {
 		t.head.open--
 	}
-	r.counted = r.state == stateOpen
+	r.counted = r.State == kept.StateOpen
 	if r.n == 0 {
 		if err := t.row("SELECT coalesce(max(n), 0) + 1 FROM requests").Scan(&r.n); err != nil {
 			return err
 		}
 	}
 	t.head.requests++
+	if err := t.writeAnswer(r); err != nil {
+		return err
+	}
 	return t.exec("INSERT OR REPLACE INTO requests ("+requestColumns+", sum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
 		append(r.fields(), sumOf("requests", r.fields()...))...)
 }
 
 func newRequestRow(r *approval.Request) (*requestRow, error) {
-	body, err := json.Marshal(r)
+	fresh, err := kept.NewRequest(r)
 	if err != nil {
-		return nil, fmt.Errorf("request %q: %w", r.ID, err)
+		return nil, err
 	}
-	return &requestRow{id: r.ID, session: r.Call.Session, state: stateOpen, created: nanoseconds(r.Created), body: body,
-		ended: []byte{}}, nil
+	return &requestRow{Request: *fresh}, nil
 }
 
 // Post implements [approval.RequestStore].
@@ -145,7 +134,7 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 	}
 	err := s.change(ctx, func(t *txn) error {
 		for _, r := range rows {
-			_, err := readRequest(t.ctx, t.conn, r.id)
+			_, err := readRequest(t.ctx, t.conn, r.ID)
 			if errors.Is(err, approval.ErrUnknownRequest) {
 				err = t.postNew(r)
 			}
@@ -165,12 +154,12 @@ func (s *Store) Post(ctx context.Context, requests ...*approval.Request) error {
 // postNew writes a new request, unless too many of its session wait.
 func (t *txn) postNew(r *requestRow) error {
 	var open int
-	row := t.row("SELECT count(*) FROM requests WHERE state = 'open' AND session = ?", r.session)
+	row := t.row("SELECT count(*) FROM requests WHERE state = 'open' AND session = ?", r.Session)
 	if err := row.Scan(&open); err != nil {
 		return err
 	}
 	if open >= approval.MaxPending {
-		return fmt.Errorf("request %q: %w", r.id, approval.ErrTooManyPending)
+		return fmt.Errorf("request %q: %w", r.ID, approval.ErrTooManyPending)
 	}
 	return t.writeRequest(r)
 }
@@ -180,7 +169,7 @@ func (s *Store) Posted(ctx context.Context, id string) (p approval.Posted, err e
 	err = s.read(ctx, func(q querier) error {
 		r, err := knownRequest(ctx, q, id)
 		if err == nil {
-			p, err = r.posted(ctx, q)
+			p, err = r.Posted()
 		}
 		return err
 	})
@@ -188,21 +177,36 @@ func (s *Store) Posted(ctx context.Context, id string) (p approval.Posted, err e
 }
 
 // Open implements [approval.RequestStore].
-func (s *Store) Open(ctx context.Context, session string) (out []approval.Posted, err error) {
+func (s *Store) Open(ctx context.Context, session string) ([]approval.Posted, error) {
+	out, _, err := s.OpenPage(ctx, approval.OpenFilter{Session: session})
+	return out, err
+}
+
+// OpenPage implements [approval.OpenPager]. Its pages may have less than was asked for: what nobody waits for is left out.
+func (s *Store) OpenPage(ctx context.Context, f approval.OpenFilter) (page []approval.Posted, next string, err error) {
+	after, err := kept.PageAfter(f)
+	if err != nil {
+		return nil, "", err
+	}
 	err = s.read(ctx, func(q querier) error {
-		rows, err := s.readOpen(ctx, q, session)
+		rows, err := s.readOpen(ctx, q, f.Session)
 		if err != nil {
 			return err
 		}
-		if out, err = s.seen.posted(rows, session == ""); err != nil {
+		rows = slices.DeleteFunc(rows, func(r requestRow) bool { return r.n <= after })
+		if f.Limit > 0 && len(rows) > f.Limit {
+			rows = rows[:f.Limit]
+			next = kept.PageNext(rows[f.Limit-1].n)
+		}
+		if page, err = s.seen.posted(rows, f == approval.OpenFilter{}); err != nil {
 			return err
 		}
-		if len(out) > 0 {
-			out, err = s.awaited(ctx, q, out)
+		if len(page) > 0 {
+			page, err = s.awaited(ctx, q, page)
 		}
 		return err
 	})
-	return out, err
+	return page, next, err
 }
 
 // seenRequests are the open requests that were read last. Who shows what waits reads all of them again with every
@@ -225,16 +229,16 @@ func (s *seenRequests) posted(rows []requestRow, all bool) ([]approval.Posted, e
 	var out []approval.Posted
 	for i := range rows {
 		r := &rows[i]
-		known, ok := s.requests[r.id]
+		known, ok := s.requests[r.ID]
 		if !ok || known.sum != r.sum {
-			request, err := r.request()
+			request, err := r.Request.Request()
 			if err != nil {
 				return nil, err
 			}
 			known = seenRequest{r.sum, request}
 		}
-		now[r.id] = known
-		out = append(out, approval.Posted{Request: known.request, Problem: r.problem})
+		now[r.ID] = known
+		out = append(out, approval.Posted{Request: known.request, Problem: r.Problem})
 	}
 	if all {
 		s.requests = now
@@ -269,59 +273,6 @@ func (s *Store) awaited(ctx context.Context, q querier, open []approval.Posted) 
 func (s *Store) orphan(r *approval.Request) bool {
 	owner := sessions.Process(r.Origin.Process)
 	return owner != sessions.Process{} && !s.opt.Alive(owner)
-}
-
-// posted returns the row with the decision that belongs to it.
-func (r *requestRow) posted(ctx context.Context, q querier) (p approval.Posted, err error) {
-	if p.Request, err = r.request(); err != nil {
-		return p, err
-	}
-	p.Problem = r.problem
-	if r.state == stateOpen {
-		return p, nil
-	}
-	p.Settled, err = r.settlement(ctx, q)
-	return p, err
-}
-
-// An ending is a settlement as a row keeps it: of its decision, which has a table
-// of its own, the digest.
-type ending struct {
-	approval.Settlement
-	Answer policy.Digest `json:"answer,omitzero"`
-	// Withdrawn are the answers that were taken back: whoever has read one before cannot use it.
-	Withdrawn []policy.Digest `json:"withdrawn,omitempty"`
-}
-
-// withdrawn returns the answers that were taken back.
-func (r *requestRow) withdrawn() ([]policy.Digest, error) {
-	if len(r.ended) == 0 {
-		return nil, nil
-	}
-	var end ending
-	if err := json.Unmarshal(r.ended, &end); err != nil {
-		return nil, damage("request %q: %v", r.id, err)
-	}
-	return end.Withdrawn, nil
-}
-
-func (r *requestRow) settlement(ctx context.Context, q querier) (*approval.Settlement, error) {
-	var end ending
-	if err := json.Unmarshal(r.ended, &end); err != nil {
-		return nil, damage("request %q: %v", r.id, err)
-	}
-	if end.Answer.IsZero() {
-		return &end.Settlement, nil
-	}
-	d, err := readDecision(ctx, q, r.id)
-	if errors.Is(err, sql.ErrNoRows) || err == nil && string(d.digest) != string(end.Answer[:]) {
-		err = damage("the answer to request %q is not the one that was written", r.id)
-	}
-	if err != nil {
-		return nil, err
-	}
-	end.Decision, end.Partial = &d.decision, d.partial()
-	return &end.Settlement, nil
 }
 
 // Await implements [approval.RequestStore].
@@ -366,7 +317,7 @@ func (s *Store) firstEnded(ctx context.Context, ids []string) (found string, err
 			if err := rows.Scan(&id, &state); err != nil {
 				return err
 			}
-			if found == "" && state != stateOpen {
+			if found == "" && state != string(kept.StateOpen) {
 				found = id
 			}
 		}

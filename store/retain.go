@@ -7,6 +7,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // A Retention says how long records are kept. What is zero does not limit.
@@ -51,7 +52,7 @@ func (s *Store) pruneThrough(ctx context.Context, keep Retention) (through int64
 			return err
 		}
 		if keep.Age > 0 {
-			if through, err = oldThrough(ctx, q, h, nanoseconds(s.latest(h).Add(-keep.Age))); err != nil {
+			if through, err = oldThrough(ctx, q, h, kept.Nanoseconds(s.latest(h).Add(-keep.Age))); err != nil {
 				return err
 			}
 		}
@@ -122,7 +123,7 @@ func (s *Store) prune(ctx context.Context, through int64, keep Retention) (remov
 		if err := t.pruneRequests(keep.Age); err != nil {
 			return err
 		}
-		note, err := newEventRow(approval.Event{
+		note, err := kept.NewRecord(approval.Event{
 			Kind: approval.EventPruned, At: t.now, Basis: audit.NewSeal(through, hash).String(),
 			Why: fmt.Sprintf("%d records up to number %d were removed, because of their age or number", removed, through),
 		})
@@ -143,7 +144,7 @@ func (t *txn) pruneRequests(age time.Duration) error {
 		return nil
 	}
 	const old = "state = 'settled' AND created < ?"
-	cutoff := nanoseconds(t.now.Add(-age))
+	cutoff := kept.Nanoseconds(t.now.Add(-age))
 	if err := t.exec("DELETE FROM decisions WHERE request IN (SELECT id FROM requests WHERE "+old+")", cutoff); err != nil {
 		return err
 	}

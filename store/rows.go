@@ -8,7 +8,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"time"
 )
 
 // A rowSum is the checksum of a row, or of rows. Every field goes in with its
@@ -165,19 +164,4 @@ type newerError struct{ has, known int64 }
 
 func (e *newerError) Error() string {
 	return fmt.Sprintf("its schema is version %d, this program knows version %d", e.has, e.known)
-}
-
-// nanoseconds and fromNano keep the zero time as 0.
-func nanoseconds(t time.Time) int64 {
-	if t.IsZero() {
-		return 0
-	}
-	return t.UnixNano()
-}
-
-func fromNano(n int64) time.Time {
-	if n == 0 {
-		return time.Time{}
-	}
-	return time.Unix(0, n).UTC()
 }

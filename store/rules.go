@@ -7,9 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // A ruleRow is a row of the table of rules.
@@ -89,37 +89,29 @@ func plainRules(rows []ruleRow) []policy.Rule {
 // unexpiredRules leaves out allows that have expired by a clock that was put back
 // since. The gate looks at the others itself.
 func (s *Store) unexpiredRules(set *policy.RuleSet, h head) (*policy.RuleSet, error) {
-	latest := fromNano(h.clock)
+	latest := kept.FromNano(h.clock)
 	if !s.opt.Clock().Before(latest) {
 		return set, nil
 	}
-	gone := func(r policy.Rule) bool {
-		return r.Effect == policy.EffectAllow && expired(r.Expires, latest)
-	}
-	return policy.CompileRules(slices.DeleteFunc(set.Rules(), gone))
+	return kept.UnexpiredRules(set, latest)
 }
-
-func expired(end, now time.Time) bool { return !end.IsZero() && !now.Before(end) }
 
 // AddRules implements [approval.RuleStore]. A rule without an id gets one. The
 // errors about rules are of type [*policy.RuleError].
 func (s *Store) AddRules(ctx context.Context, rules ...policy.Rule) error {
-	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return s.appendRules(all, rules) })
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
+		return kept.AddRules(all, rules, s.opt.RuleLimit, rand.Text)
+	})
 }
 
 // RemoveRule forgets a rule. One that is not there is [policy.ErrRuleNotFound].
 func (s *Store) RemoveRule(ctx context.Context, id string) error {
-	return s.changeRule(ctx, id, func(all []policy.Rule, i int) ([]policy.Rule, error) {
-		return slices.Delete(all, i, i+1), nil
-	})
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return kept.RemoveRule(all, id) })
 }
 
 // EnableRule turns a rule on or off.
 func (s *Store) EnableRule(ctx context.Context, id string, on bool) error {
-	return s.changeRule(ctx, id, func(all []policy.Rule, i int) ([]policy.Rule, error) {
-		all[i].Enabled = on
-		return all, nil
-	})
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return kept.EnableRule(all, id, on) })
 }
 
 // ErrRulesChanged says that the rules are not what somebody believed.
@@ -132,31 +124,7 @@ func (s *Store) ReplaceRules(ctx context.Context, before, after []policy.Rule) e
 		if !slices.EqualFunc(now, before, policy.Rule.Same) {
 			return nil, ErrRulesChanged
 		}
-		return s.appendRules(nil, after)
-	})
-}
-
-// appendRules adds rules that are checked against those before them.
-func (s *Store) appendRules(all, rules []policy.Rule) ([]policy.Rule, error) {
-	for _, r := range rules {
-		if err := policy.CheckNewRule(all, r, s.opt.RuleLimit); err != nil {
-			return nil, err
-		}
-		if r.ID == "" {
-			r.ID = rand.Text()
-		}
-		all = append(all, r)
-	}
-	return all, nil
-}
-
-func (s *Store) changeRule(ctx context.Context, id string, f func([]policy.Rule, int) ([]policy.Rule, error)) error {
-	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
-		i := slices.IndexFunc(all, func(r policy.Rule) bool { return r.ID == id })
-		if i < 0 {
-			return nil, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: id}
-		}
-		return f(all, i)
+		return kept.AddRules(nil, after, s.opt.RuleLimit, rand.Text)
 	})
 }
 

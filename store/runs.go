@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/assent-dev/assent/store/kept"
 	"github.com/assent-dev/assent/store/sessions"
 )
 
@@ -14,7 +15,7 @@ func runFields(r *sessions.SavedRun) []any {
 	if data == nil {
 		data = []byte{}
 	}
-	return []any{r.ID, r.Session, r.Version, nanoseconds(r.Saved), data}
+	return []any{r.ID, r.Session, r.Version, kept.Nanoseconds(r.Saved), data}
 }
 
 // SaveRun implements [sessions.RunStore].
@@ -68,7 +69,7 @@ func scanRun(run *sessions.SavedRun, scan scanner) error {
 	if err := scan(&run.ID, &run.Session, &run.Version, &saved, &run.Data, &sum); err != nil {
 		return err
 	}
-	run.Saved = fromNano(saved)
+	run.Saved = kept.FromNano(saved)
 	return checkRow(sum, "runs", runFields(run)...)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/store/kept"
 	"github.com/assent-dev/assent/store/sessions"
 )
 
@@ -136,7 +137,7 @@ func (t *txn) dismiss(where string, args ...any) error {
 		return err
 	}
 	for i := range open {
-		if err := t.finish(&open[i], approval.Settlement{State: policy.StateDismissed, At: t.now}); err != nil {
+		if err := t.become(&open[i], settled(approval.Settlement{State: policy.StateDismissed})); err != nil {
 			return err
 		}
 	}
@@ -150,14 +151,14 @@ func (t *txn) dismissOrphans() error {
 		return err
 	}
 	for i := range open {
-		r, err := open[i].request()
+		r, err := open[i].Request.Request()
 		if err != nil {
 			return err
 		}
 		if !t.s.orphan(r) {
 			continue
 		}
-		if err := t.finish(&open[i], approval.Settlement{State: policy.StateDismissed, At: t.now}); err != nil {
+		if err := t.become(&open[i], settled(approval.Settlement{State: policy.StateDismissed})); err != nil {
 			return err
 		}
 	}
@@ -215,7 +216,7 @@ func (s *Store) CleanSessions(ctx context.Context) (ended []sessions.Session, er
 		}
 		// What was posted for a session that nobody began ends as if it were idle.
 		return t.dismiss("state = 'open' AND created < ? AND session NOT IN (SELECT id FROM sessions)",
-			nanoseconds(t.now.Add(-sessions.Idle)))
+			kept.Nanoseconds(t.now.Add(-sessions.Idle)))
 	})
 	if err != nil {
 		return nil, err

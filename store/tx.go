@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io/fs"
 	"time"
+
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // A txn is a change under way, alone in all processes. What it leaves in head is
@@ -131,7 +133,7 @@ func (t *txn) run(f func(*txn) error, before *head) (err error) {
 	}
 	*before = t.head
 	t.now = t.s.latest(t.head)
-	t.head.clock = max(t.head.clock, nanoseconds(t.now))
+	t.head.clock = max(t.head.clock, kept.Nanoseconds(t.now))
 	if err := f(t); err != nil {
 		return err
 	}
@@ -161,7 +163,7 @@ func (s *Store) currentHead(ctx context.Context, q querier) (head, error) {
 // was put back since: what has expired stays so.
 func (s *Store) latest(h head) time.Time {
 	now := s.opt.Clock()
-	if seen := fromNano(h.clock); now.Before(seen) {
+	if seen := kept.FromNano(h.clock); now.Before(seen) {
 		return seen
 	}
 	return now

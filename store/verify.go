@@ -3,11 +3,10 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/audit"
+	"github.com/assent-dev/assent/store/kept"
 )
 
 // Verify implements [approval.AuditLog].
@@ -45,23 +44,16 @@ func eachLink(ctx context.Context, q querier, next func(audit.Link) error) error
 	}
 	defer rows.Close()
 	var chain audit.Chain
-	var r eventRow
+	var r kept.Record
 	var body, prev, hash sql.RawBytes
-	columns := r.scan()
+	columns := eventScan(&r)
 	columns = append(columns[:len(columns)-3], &body, &prev, &hash)
 	for rows.Next() {
 		if err := rows.Scan(columns...); err != nil {
 			return err
 		}
-		r.body, r.prev, r.hash = body, prev, hash
-		link := audit.Link{Seq: r.seq, Prev: prev, Hash: hash, Sum: r.sum(&chain, prev)}
-		if r.kind == string(approval.EventPruned) {
-			var e approval.Event
-			if json.Unmarshal(body, &e) == nil {
-				link.Pruned = e.Basis
-			}
-		}
-		if err := next(link); err != nil {
+		r.Body, r.Prev, r.Hash = body, prev, hash
+		if err := next(r.Link(&chain)); err != nil {
 			return err
 		}
 	}

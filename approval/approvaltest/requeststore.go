@@ -50,6 +50,7 @@ func TestRequestStore(t *testing.T, open func(t *testing.T) Pair) {
 		}
 		post(t, p.Two, more[0])
 	})
+	t.Run("open requests come in pages", func(t *testing.T) { openPages(t, open(t)) })
 	t.Run("waiting ends with the context", func(t *testing.T) {
 		p := open(t)
 		r := Requests(t, 1, "s")[0]
@@ -156,6 +157,39 @@ func requestsPosted(t *testing.T, p Pair) {
 	want, _ := a[1].View(t.Context())
 	if !view.Equal(want) || got.Request.Fingerprint != a[1].Fingerprint || len(got.Request.Acts) != len(a[1].Acts) {
 		t.Errorf("posted %+v with view %q, want %+v with %q", got.Request, view.Content, a[1], want.Content)
+	}
+}
+
+// openPages wants all requests of a session, each once, from a store that has pages.
+func openPages(t *testing.T, p Pair) {
+	pager, ok := p.Two.(approval.OpenPager)
+	if !ok {
+		return
+	}
+	all := Requests(t, 25, "s")
+	post(t, p.One, all...)
+	post(t, p.One, Requests(t, 3, "other")...)
+	var want, got []string
+	for _, r := range all {
+		want = append(want, r.ID)
+	}
+	f, pages := approval.OpenFilter{Session: "s", Limit: 10}, 0
+	for ; pages == 0 || f.After != ""; pages++ {
+		page, next, err := pager.OpenPage(t.Context(), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, each := range page {
+			got = append(got, each.Request.ID)
+		}
+		f.After = next
+	}
+	wantList(t, "requests of all pages", got, want)
+	if pages != 3 {
+		t.Errorf("%d pages, want 3", pages)
+	}
+	if _, _, err := pager.OpenPage(t.Context(), approval.OpenFilter{After: "nonsense"}); err == nil {
+		t.Error("a page after nonsense")
 	}
 }
 

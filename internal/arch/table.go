@@ -60,7 +60,7 @@ var table = map[string]line{
 	},
 	"sandbox/wall": {inside: to("sandbox"), outside: []string{system}},
 	"store": {
-		inside:  to("approval audit internal/redact policy store/sessions"),
+		inside:  to("approval audit policy store/group store/kept store/sessions"),
 		outside: []string{"modernc.org/sqlite"},
 	},
 	"store/group": {},
@@ -272,7 +272,7 @@ var table = map[string]line{
 	"internal/team/admin": {
 		inside: to("approval audit internal/config internal/explain internal/proof internal/rulebook internal/team/bundle internal/team/db " +
 			"internal/team/log internal/team/wire policy present"),
-		outside: []string{"golang.org/x/mod"},
+		outside: []string{notes},
 	},
 	"internal/team/bundle": {
 		inside:  to("approval internal/config internal/proof policy"),
@@ -306,7 +306,22 @@ var table = map[string]line{
 		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
 		outside: []string{notes},
 	},
-	"internal/team/wire": {inside: to("approval policy"), outside: []string{"golang.org/x/mod"}},
+	"internal/team/people": {
+		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin " +
+			"internal/web policy present"),
+		outside: []string{"github.com/danielgtaylor/huma/v2", passkeys},
+	},
+	"internal/team/signin": {
+		inside:  to("approval internal/proof internal/team/db"),
+		outside: []string{"github.com/alexedwards/scs/v2", openID, passkeys, "golang.org/x/oauth2"},
+	},
+	"internal/team/teamtest": {
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/member internal/team/people " +
+			"internal/team/signin internal/team/testissuer internal/team/wire policy present"),
+		outside: []string{"github.com/jackc/pgx/v5", notes},
+	},
+	"internal/team/testissuer": {outside: []string{openID}},
+	"internal/team/wire":       {inside: to("approval policy"), outside: []string{notes}},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
@@ -329,7 +344,7 @@ var table = map[string]line{
 	"internal/worker":  {inside: to("approval policy tool")},
 
 	// The programs.
-	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra"}},
+	"cmd/assent": {inside: []string{everything}, outside: []string{"github.com/spf13/cobra", notes}},
 	"cmd/assent-hook": {
 		inside: to("internal/agents/hook"),
 		tests:  to("approval internal/agents/staged policy store store/sessions"),
@@ -344,6 +359,8 @@ const (
 	highlighting = "github.com/alecthomas/chroma/v2"
 	system       = "golang.org/x/sys"
 	notes        = "golang.org/x/mod"
+	openID       = "github.com/coreos/go-oidc/v3"
+	passkeys     = "github.com/go-webauthn/webauthn"
 	yamlModule   = "github.com/goccy/go-yaml"
 	schemas      = "github.com/google/jsonschema-go"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
@@ -364,7 +381,8 @@ var examples = line{
 // unless its own line says so.
 var (
 	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/pgtest " +
-		"internal/reexec internal/rounds internal/screen internal/team/bridgetest tool/shell/runner/shim tool/shell/system")
+		"internal/reexec internal/rounds internal/screen internal/team/bridgetest internal/team/teamtest internal/team/testissuer " +
+		"tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",

@@ -3,13 +3,21 @@
 package pgtest_test
 
 import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/assent-dev/assent/internal/pgtest"
+	"github.com/assent-dev/assent/internal/reexec"
 )
 
 // ask connects, runs a statement and scans its one value.
@@ -78,5 +86,48 @@ func run(t *testing.T, dsn, statement string) {
 	defer func() { _ = conn.Close(t.Context()) }()
 	if _, err := conn.Exec(t.Context(), statement); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A server does not outlive the tests that started it, even if they are killed.
+func TestAServerEndsWithAKilledProgram(t *testing.T) {
+	if reexec.IsAlone() != "" {
+		fmt.Println(pgtest.Start(t).DSN())
+		_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed
+		return
+	}
+	cmd := reexec.Alone(t.Name(), "holds a server")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	dsn, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, _, _ := strings.Cut(strings.TrimPrefix(dsn, "host="), " ")
+	if _, err := os.Stat(folder); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	for {
+		if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("the server is still there")
+		}
+		runtime.Gosched()
 	}
 }

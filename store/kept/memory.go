@@ -7,6 +7,12 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
+// ApprovalsOff is the name of the preference that turns asking off, if its value is [Yes].
+const (
+	ApprovalsOff = "approvals.off"
+	Yes          = "yes"
+)
+
 // AddRules returns all with rules behind them, each checked against those before it. One without an id gets a new
 // one.
 func AddRules(all, rules []policy.Rule, limit int, newID func() string) ([]policy.Rule, error) {
@@ -22,13 +28,31 @@ func AddRules(all, rules []policy.Rule, limit int, newID func() string) ([]polic
 	return all, nil
 }
 
-// ChangeRule calls f with the place of a rule. One that is not there is [policy.ErrRuleNotFound].
-func ChangeRule(all []policy.Rule, id string, f func(all []policy.Rule, i int) []policy.Rule) ([]policy.Rule, error) {
+// RemoveRule returns all but one. One that is not there is [policy.ErrRuleNotFound].
+func RemoveRule(all []policy.Rule, id string) ([]policy.Rule, error) {
+	i, err := findRule(all, id)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Delete(all, i, i+1), nil
+}
+
+// EnableRule turns a rule on or off.
+func EnableRule(all []policy.Rule, id string, on bool) ([]policy.Rule, error) {
+	i, err := findRule(all, id)
+	if err != nil {
+		return nil, err
+	}
+	all[i].Enabled = on
+	return all, nil
+}
+
+func findRule(all []policy.Rule, id string) (int, error) {
 	i := slices.IndexFunc(all, func(r policy.Rule) bool { return r.ID == id })
 	if i < 0 {
-		return nil, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: id}
+		return 0, &policy.RuleError{Err: policy.ErrRuleNotFound, Rule: id}
 	}
-	return f(all, i), nil
+	return i, nil
 }
 
 // UnexpiredRules leaves out the allows that have expired by a clock that is ahead of the gate's.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -266,3 +267,17 @@ func (r *Request) open(body []byte, problem string, withdrawn ...policy.Digest) 
 	*r = Request{ID: r.ID, Session: r.Session, State: StateOpen, Created: r.Created, Body: body, Ended: ended, Problem: problem}
 	return nil
 }
+
+// PageAfter is the number of the request that a page begins after.
+func PageAfter(f approval.OpenFilter) (n int64, err error) {
+	if f.After == "" {
+		return 0, nil
+	}
+	if n, err = strconv.ParseInt(f.After, 10, 64); err != nil {
+		return 0, fmt.Errorf("a page of requests after %q: it is not what the page before said", f.After)
+	}
+	return n, nil
+}
+
+// PageNext is what the next page begins after.
+func PageNext(n int64) string { return strconv.FormatInt(n, 10) }

@@ -81,7 +81,17 @@ func (h *hub) init(s *Store) {
 	h.listeners, h.awaited, h.look = map[int]listener{}, map[string]map[int]chan struct{}{}, make(chan struct{}, 1)
 }
 
+// close sends what is still to be sent: a process that asks and ends at once is heard of as soon as others.
 func (h *hub) close() {
+	h.mu.Lock()
+	last := h.pending
+	h.pending = nil
+	h.mu.Unlock()
+	if last != nil {
+		ctx, cancel := context.WithTimeout(h.ctx, time.Second)
+		defer cancel()
+		_ = h.notify(ctx, last) // others look by themselves
+	}
 	h.mu.Lock()
 	h.stop() // with the lock, so that no further work begins
 	h.mu.Unlock()
@@ -207,9 +217,7 @@ func (h *hub) send() {
 		if out == nil {
 			return
 		}
-		if err := h.notify(out); err != nil && h.ctx.Err() == nil {
-			h.s.opt.Warn(fmt.Errorf("others are told of changes a second later: %w", err))
-		}
+		_ = h.notify(h.ctx, out) // if it fails, others look by themselves
 		if !wait(h.ctx, gather) {
 			return
 		}
@@ -217,7 +225,7 @@ func (h *hub) send() {
 }
 
 // notify sends news, in as many notifications as are needed.
-func (h *hub) notify(n *news) error {
+func (h *hub) notify(ctx context.Context, n *news) error {
 	var payloads []string
 	for ids := range slices.Chunk(append(n.Requests, ""), maxNamed) { // the last chunk is never empty
 		part := *n
@@ -228,7 +236,7 @@ func (h *hub) notify(n *news) error {
 		}
 		payloads = append(payloads, string(payload))
 	}
-	_, err := h.s.pool.Exec(h.ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) AS p", channel, payloads)
+	_, err := h.s.pool.Exec(ctx, "SELECT pg_notify($1, p) FROM unnest($2::text[]) AS p", channel, payloads)
 	return fault(err)
 }
 
@@ -259,14 +267,17 @@ func wake(c chan struct{}) {
 	}
 }
 
-// hear listens on a connection of its own, and on another when that is lost.
+// hear listens on a connection of its own, and on another when that is lost. It says so once.
 func (h *hub) hear() {
-	for {
-		err := h.hearOnce()
+	for heard := true; ; {
+		listened, err := h.hearOnce()
 		if h.ctx.Err() != nil {
 			return
 		}
-		h.s.opt.Warn(fmt.Errorf("notifications are not heard until the database is there again: %w", err))
+		if heard || listened {
+			h.s.opt.Warn(fmt.Errorf("notifications are not heard until the database is there again: %w", err))
+		}
+		heard = false
 		h.mu.Lock()
 		h.tested++ // so that what was heard before does not count
 		h.mu.Unlock()
@@ -276,20 +287,21 @@ func (h *hub) hear() {
 	}
 }
 
-func (h *hub) hearOnce() error {
+// hearOnce listens until the connection is lost, and reports whether there was one.
+func (h *hub) hearOnce() (listened bool, err error) {
 	conn, err := pgx.ConnectConfig(h.ctx, h.s.pool.Config().ConnConfig)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(h.ctx)) }()
 	if _, err := conn.Exec(h.ctx, listenStatement); err != nil {
-		return err
+		return false, err
 	}
 	wake(h.look) // at what was missed, and whether we hear
 	for {
 		n, err := conn.WaitForNotification(h.ctx)
 		if err != nil {
-			return err
+			return true, err
 		}
 		var heard news
 		if err := json.Unmarshal([]byte(n.Payload), &heard); err != nil {
@@ -368,7 +380,7 @@ func (h *hub) test() {
 	h.tested++
 	test := news{From: h.me, Test: h.tested}
 	h.mu.Unlock()
-	_ = h.notify(&test) // one that does not arrive is noticed
+	_ = h.notify(h.ctx, &test) // one that does not arrive is noticed
 }
 
 // versions are the newest of each topic.

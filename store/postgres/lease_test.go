@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/internal/pgtest"
 	"github.com/assent-dev/assent/policy"
@@ -87,35 +86,6 @@ func TestALeaseIsRenewed(t *testing.T) {
 	}
 	first := until()
 	waitUntil(t, func() bool { return until().After(first.Add(time.Second)) })
-}
-
-func TestPages(t *testing.T) {
-	s := openStore(t, pgtest.Start(t).DSN(), postgres.Options{})
-	all := approvaltest.Requests(t, 25, "s")
-	if err := s.Post(t.Context(), all...); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Post(t.Context(), approvaltest.Requests(t, 3, "other")...); err != nil {
-		t.Fatal(err)
-	}
-	var got []string
-	pages := 0
-	for f := (approval.OpenFilter{Session: "s", Limit: 10}); pages == 0 || f.After != ""; pages++ {
-		page, next, err := s.OpenPage(t.Context(), f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, p := range page {
-			got = append(got, p.Request.ID)
-		}
-		f.After = next
-	}
-	if pages != 3 || len(got) != 25 || got[0] != all[0].ID || got[24] != all[24].ID {
-		t.Errorf("%d requests in %d pages: %q", len(got), pages, got)
-	}
-	if _, _, err := s.OpenPage(t.Context(), approval.OpenFilter{After: "nonsense"}); err == nil {
-		t.Error("a page after nonsense")
-	}
 }
 
 // What has expired by the database's clock does not hold, whatever the gate's clock says.

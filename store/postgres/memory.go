@@ -57,14 +57,14 @@ func (s *Store) Remembered(ctx context.Context, session string) (r approval.Reme
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	off, err := s.preferenceAt(ctx, approvalsOff, at)
+	off, err := s.preferenceAt(ctx, kept.ApprovalsOff, at)
 	if err != nil {
 		return r, err
 	}
 	if r.Rules, err = s.rulesAt(ctx, at); err != nil {
 		return r, err
 	}
-	r.Off = off == yes
+	r.Off = off == kept.Yes
 	r.Grants, err = s.grantsAt(ctx, session, at)
 	return r, err
 }
@@ -136,19 +136,12 @@ func (s *Store) AddRules(ctx context.Context, rules ...policy.Rule) error {
 
 // RemoveRule forgets a rule. One that is not there is [policy.ErrRuleNotFound].
 func (s *Store) RemoveRule(ctx context.Context, id string) error {
-	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
-		return kept.ChangeRule(all, id, func(all []policy.Rule, i int) []policy.Rule { return slices.Delete(all, i, i+1) })
-	})
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return kept.RemoveRule(all, id) })
 }
 
 // EnableRule turns a rule on or off.
 func (s *Store) EnableRule(ctx context.Context, id string, on bool) error {
-	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) {
-		return kept.ChangeRule(all, id, func(all []policy.Rule, i int) []policy.Rule {
-			all[i].Enabled = on
-			return all
-		})
-	})
+	return s.changeRules(ctx, func(all []policy.Rule) ([]policy.Rule, error) { return kept.EnableRule(all, id, on) })
 }
 
 // changeRules writes the rules that f makes of those that are there. There are few, and they change seldom.
@@ -333,23 +326,18 @@ func (s *Store) AllGrants(ctx context.Context) (out []policy.Grant, err error) {
 	return out, nil
 }
 
-// approvalsOff is the name of the preference that turns asking off.
-const approvalsOff = "approvals.off"
-
-const yes = "yes"
-
 // Approvals implements [approval.Switch]. With an error it is on.
 func (s *Store) Approvals(ctx context.Context) (on bool, err error) {
-	value, err := s.Preference(ctx, approvalsOff)
-	return err != nil || value != yes, err
+	value, err := s.Preference(ctx, kept.ApprovalsOff)
+	return err != nil || value != kept.Yes, err
 }
 
 // SetApprovals turns the master switch on or off.
 func (s *Store) SetApprovals(ctx context.Context, on bool) error {
 	if on {
-		return s.SetPreference(ctx, approvalsOff, "")
+		return s.SetPreference(ctx, kept.ApprovalsOff, "")
 	}
-	return s.SetPreference(ctx, approvalsOff, yes)
+	return s.SetPreference(ctx, kept.ApprovalsOff, kept.Yes)
 }
 
 // Preference returns what was set, or "".

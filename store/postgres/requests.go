@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
@@ -130,11 +129,9 @@ const awaited = ` FROM store_requests r LEFT JOIN store_sessions s ON s.id = r.s
 
 // OpenPage implements [approval.OpenPager].
 func (s *Store) OpenPage(ctx context.Context, f approval.OpenFilter) (page []approval.Posted, next string, err error) {
-	after := int64(0)
-	if f.After != "" {
-		if after, err = strconv.ParseInt(f.After, 10, 64); err != nil {
-			return nil, "", fmt.Errorf("a page of requests after %q: it is not what the page before said", f.After)
-		}
+	after, err := kept.PageAfter(f)
+	if err != nil {
+		return nil, "", err
 	}
 	limit := pageLength
 	if f.Limit > 0 {
@@ -157,7 +154,7 @@ func (s *Store) OpenPage(ctx context.Context, f approval.OpenFilter) (page []app
 		page = append(page, p)
 	}
 	if len(found) == limit {
-		next = strconv.FormatInt(found[limit-1].n, 10)
+		next = kept.PageNext(found[limit-1].n)
 	}
 	return page, next, nil
 }
