@@ -50,12 +50,16 @@ func peoplePages(b teamserver.Base) (http.Handler, error) {
 			return nil, fmt.Errorf("oidc.client_secret_file: %w", err)
 		}
 	}
+	wait := b.Config.PasskeyWait
+	if wait == 0 {
+		wait = -1 // zero would be signin's own default
+	}
 	door, err := signin.New(signin.Config{URL: b.Config.URL, Team: b.Config.Team, Issuer: b.Config.OIDC.Issuer, ClientID: b.Config.OIDC.ClientID,
-		ClientSecret: secret, DB: b.DB})
+		ClientSecret: secret, DB: b.DB, Wait: wait})
 	if err != nil {
 		return nil, err
 	}
-	return people.New(people.Config{DB: b.DB, Team: b.Config.Team, URL: b.Config.URL, Trust: b.Config.Trust, Door: door, Wait: signin.DefaultWait,
+	return people.New(people.Config{DB: b.DB, Team: b.Config.Team, URL: b.Config.URL, Trust: b.Config.Trust, Door: door, Wait: b.Config.PasskeyWait,
 		Log: b.Log, Stopping: b.Stopping})
 }
 
