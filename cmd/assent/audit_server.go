@@ -12,14 +12,12 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/team/admin"
 	"github.com/assent-dev/assent/internal/team/bundle"
-	teamlog "github.com/assent-dev/assent/internal/team/log"
 	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/store"
 )
@@ -164,11 +162,7 @@ func (l *serverLog) older(named string) (text string, size int64, err error) {
 	if err != nil {
 		return "", 0, err
 	}
-	key, err := note.NewVerifier(l.logKey)
-	if err != nil {
-		return "", 0, fmt.Errorf("the key of the log: %w", err)
-	}
-	c, err := teamlog.Open(string(data), key)
+	c, err := admin.OpenCheckpoint(string(data), l.logKey)
 	if err != nil {
 		return "", 0, fmt.Errorf("%s: %w", file, err)
 	}

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"regexp"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/mod/sumdb/note"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/internal/team/admin"
 )
 
 func policyCmd() *cobra.Command {
@@ -56,7 +55,7 @@ func policyKeyCmd() *cobra.Command {
 			if file == "" {
 				file = args[0] + ".key"
 			}
-			private, public, err := note.GenerateKey(rand.Reader, args[0])
+			private, public, err := admin.MakeKey(args[0])
 			if err != nil {
 				return err
 			}

@@ -3,13 +3,10 @@ package main
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 
 	"github.com/spf13/cobra"
 
-	"github.com/assent-dev/assent/internal/team/people"
 	teamserver "github.com/assent-dev/assent/internal/team/server"
-	"github.com/assent-dev/assent/internal/team/signin"
 )
 
 // serveCmd runs the server of a team.
@@ -32,35 +29,13 @@ func serveCmd() *cobra.Command {
 				return printChecks(c, teamserver.Check(c.Context(), cfg))
 			}
 			log := slog.New(slog.NewJSONHandler(c.ErrOrStderr(), nil))
-			return teamserver.Run(c.Context(), teamserver.Options{Config: cfg, Log: log, People: peoplePages})
+			return teamserver.Run(c.Context(), teamserver.Options{Config: cfg, Log: log, People: teamPages(cfg)})
 		},
 	}
 	c.Flags().StringVar(&path, "config", teamserver.DefaultConfig, "`FILE` that says what the server works with")
 	c.Flags().BoolVar(&check, "check", false, "check file, certificate, keys, database and sign-in service, and end")
 	c.AddCommand(serveKeyCmd())
 	return c
-}
-
-// peoplePages are the pages and the API of people.
-func peoplePages(b teamserver.Base) (http.Handler, error) {
-	var secret string
-	if file := b.Config.OIDC.ClientSecretFile; file != "" {
-		var err error
-		if secret, err = teamserver.Secret(file); err != nil {
-			return nil, fmt.Errorf("oidc.client_secret_file: %w", err)
-		}
-	}
-	wait := b.Config.PasskeyWait
-	if wait == 0 {
-		wait = -1 // zero would be signin's own default
-	}
-	door, err := signin.New(signin.Config{URL: b.Config.URL, Team: b.Config.Team, Issuer: b.Config.OIDC.Issuer, ClientID: b.Config.OIDC.ClientID,
-		ClientSecret: secret, DB: b.DB, Wait: wait})
-	if err != nil {
-		return nil, err
-	}
-	return people.New(people.Config{DB: b.DB, Team: b.Config.Team, URL: b.Config.URL, Trust: b.Config.Trust, Door: door, Wait: b.Config.PasskeyWait,
-		Log: b.Log, Stopping: b.Stopping})
 }
 
 // printChecks prints a line for each thing that was looked at, and fails if one is wrong.

@@ -302,26 +302,29 @@ var table = map[string]line{
 		outside: []string{notes},
 	},
 	"internal/team/link": {},
-	"internal/team/bridgetest": {
-		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
-		outside: []string{notes},
-	},
 	"internal/team/people": {
-		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin " +
-			"internal/web policy present"),
-		outside: []string{"github.com/danielgtaylor/huma/v2", passkeys},
+		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin internal/web " +
+			"policy present"),
+		tests:   to("internal/team/teamtest"),
+		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-webauthn/webauthn"},
 	},
 	"internal/team/signin": {
-		inside:  to("approval internal/proof internal/team/db"),
-		outside: []string{"github.com/alexedwards/scs/v2", openID, passkeys, "golang.org/x/oauth2"},
+		inside: to("approval internal/proof internal/team/db"),
+		tests:  to("internal/team/teamtest"),
+		outside: []string{"github.com/alexedwards/scs/v2", "github.com/coreos/go-oidc/v3", "github.com/go-webauthn/webauthn",
+			"golang.org/x/oauth2"},
 	},
 	"internal/team/teamtest": {
 		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/member internal/team/people " +
 			"internal/team/signin internal/team/testissuer internal/team/wire policy present"),
-		outside: []string{"github.com/jackc/pgx/v5", notes},
+		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
 	},
 	"internal/team/testissuer": {outside: []string{openID}},
-	"internal/team/wire":       {inside: to("approval policy"), outside: []string{notes}},
+	"internal/team/bridgetest": {
+		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
+		outside: []string{notes},
+	},
+	"internal/team/wire": {inside: to("approval policy"), outside: []string{notes}},
 	"internal/toolbox": {
 		inside: to("approval internal/config internal/home internal/network internal/snapshot policy sandbox " +
 			"sandbox/bwrap sandbox/launch sandbox/refusal sandbox/rpc sandbox/stage sandbox/wall tool " +
@@ -350,6 +353,13 @@ var table = map[string]line{
 		tests:  to("approval internal/agents/staged policy store store/sessions"),
 	},
 	"cmd/assent-shell": {inside: to("sandbox/bwrap sandbox/stage tool/shell/inside")},
+
+	// The demo of a team starts the real programs. It has only the sign-in service of the tests inside itself, and the
+	// passkeys of people who are not there.
+	"examples/team": {
+		inside:  to("approval internal/team/testissuer policy present"),
+		outside: []string{"github.com/descope/virtualwebauthn", passkeys},
+	},
 }
 
 // Modules that more than one line names, or whose name does not say what they are for.
@@ -369,7 +379,7 @@ const (
 // to are folders, written one after another.
 func to(folders string) []string { return strings.Fields(folders) }
 
-// examples is the line of every package below examples/: what a program outside this
+// examples is the line of every package below examples/ that has none of its own: what a program outside this
 // module could import.
 var examples = line{
 	inside: to(". present policy audit approval approval/approvaltest sandbox terminal tool tool/roots " +
@@ -389,6 +399,7 @@ var (
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
 		"github.com/chromedp",
+		"github.com/descope/virtualwebauthn",
 		"github.com/descope/virtualwebauthn",
 		"github.com/go-webauthn/webauthn",
 		"mvdan.cc/sh/v3",

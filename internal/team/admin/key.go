@@ -3,6 +3,7 @@ package admin
 import (
 	"bytes"
 	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -16,6 +17,11 @@ import (
 type Key struct {
 	note.Signer
 	Public string
+}
+
+// MakeKey makes a key with a name, and returns both halves as note writes them.
+func MakeKey(name string) (private, public string, err error) {
+	return note.GenerateKey(rand.Reader, name)
 }
 
 // ReadKey reads a private key from a file that only its owner can read.

@@ -66,9 +66,11 @@ func (l *Local) Prove(ctx context.Context, q Query) (Proof, error) {
 			return p, err
 		}
 		p.Inclusion, p.Checkpoint = &i, i.Checkpoint
-		if size, err = l.sizeOf(i.Checkpoint); err != nil {
+		in, err := OpenCheckpoint(i.Checkpoint, l.LogKey)
+		if err != nil {
 			return p, err
 		}
+		size = in.Size
 	}
 	if q.Since > 0 {
 		c, err := l.DB.ProveGrowth(ctx, q.Since, size)
@@ -101,14 +103,13 @@ func notYet(err error) error {
 	return err
 }
 
-// sizeOf returns the size of the checkpoint with that text.
-func (l *Local) sizeOf(checkpoint string) (int64, error) {
-	key, err := note.NewVerifier(l.LogKey)
+// OpenCheckpoint reads a checkpoint that the key of the log signed; the key is written NAME+HASH+KEY.
+func OpenCheckpoint(text, logKey string) (log.Checkpoint, error) {
+	key, err := note.NewVerifier(logKey)
 	if err != nil {
-		return 0, err
+		return log.Checkpoint{}, fmt.Errorf("the key of the log: %w", err)
 	}
-	c, err := log.Open(checkpoint, key)
-	return c.Size, err
+	return log.Open(text, key)
 }
 
 // A Finding is what a proof showed.

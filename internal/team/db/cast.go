@@ -63,7 +63,7 @@ func (d *DB) Deny(ctx context.Context, id, person, note string, court Court) err
 			t.tell(NoticeSettled, s)
 			return nil
 		})
-		if again(err) && ctx.Err() == nil {
+		if (again(err) || errors.Is(err, errMoved)) && ctx.Err() == nil {
 			continue
 		}
 		if err != nil {

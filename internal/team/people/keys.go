@@ -155,7 +155,7 @@ func (s *Server) addKey(ctx context.Context, in *addKeyInput) (*wordsOutput, err
 		return nil, s.fail(err)
 	}
 	out := &wordsOutput{}
-	out.Body.Words = "Enrolled: " + present.SafeLine(c.Name) + ". It counts after " + bundle.Duration(s.cfg.Wait).String() +
+	out.Body.Words = "Enrolled: " + present.SafeLine(c.Name) + ". It counts after " + bundle.Duration(s.cfg.Door.Wait()).String() +
 		", once somebody has signed it into the policy. Everybody is told about it."
 	return out, nil
 }
@@ -256,7 +256,7 @@ func (s *Server) keysPage(ctx context.Context, r *http.Request, _ string) (any, 
 		return nil, err
 	}
 	me := personOf(ctx)
-	p := &keysPage{Name: present.SafeLine(me.Name), Wait: bundle.Duration(s.cfg.Wait).String(), Suggest: suggestName(r.UserAgent())}
+	p := &keysPage{Name: present.SafeLine(me.Name), Wait: bundle.Duration(s.cfg.Door.Wait()).String(), Suggest: suggestName(r.UserAgent())}
 	for _, k := range keys.Body.Keys {
 		p.Keys = append(p.Keys, keyRow{k.ID, k.Name, k.State, k.Created, k.Revoked})
 		p.Counts = p.Counts || k.Counts

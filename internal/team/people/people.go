@@ -30,8 +30,6 @@ type Config struct {
 	Trust string
 	// Door is where people sign in.
 	Door *signin.Door
-	// Wait is how long a new passkey waits, for people to read.
-	Wait time.Duration
 	// Log gets what went wrong; nil drops it.
 	Log *slog.Logger
 	// Stopping is closed when the server is to end; streams end then.

@@ -92,6 +92,9 @@ func New(cfg Config) (*Door, error) {
 // RP is the name that passkeys are made for.
 func (d *Door) RP() string { return d.host }
 
+// Wait is how long a new passkey waits before it may be signed into a bundle.
+func (d *Door) Wait() time.Duration { return d.cfg.Wait }
+
 // Load finds the session of a request, and keeps what changes in it.
 func (d *Door) Load(next http.Handler) http.Handler { return d.sessions.LoadAndSave(next) }
 

@@ -103,7 +103,7 @@ func (x *Team) Serve(wait time.Duration, change func(http.Handler) http.Handler)
 		x.t.Fatal(err)
 	}
 	stopping := make(chan struct{})
-	handler, err := people.New(people.Config{DB: x.DB, Team: "Acme", URL: address, Trust: x.Trust, Door: door, Wait: max(wait, 0), Stopping: stopping,
+	handler, err := people.New(people.Config{DB: x.DB, Team: "Acme", URL: address, Trust: x.Trust, Door: door, Stopping: stopping,
 		Log: slog.New(slog.NewTextHandler(x.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		x.t.Fatal(err)
@@ -389,6 +389,19 @@ func mustJSON(v any) []byte {
 		panic(err)
 	}
 	return data
+}
+
+// Read reads a row of the database as whoever can read there does.
+func (x *Team) Read(query string, into ...any) {
+	x.t.Helper()
+	conn, err := pgx.Connect(x.t.Context(), x.dsn)
+	if err == nil {
+		err = conn.QueryRow(x.t.Context(), query).Scan(into...)
+		_ = conn.Close(x.t.Context())
+	}
+	if err != nil {
+		x.t.Fatal(err)
+	}
 }
 
 // write changes the database behind everybody's back.
