@@ -29,6 +29,6 @@ func teamPages(cfg *teamserver.Config) func(teamserver.Base) (http.Handler, erro
 		if err != nil {
 			return nil, err
 		}
-		return people.New(people.Config{DB: b.DB, Team: cfg.Team, URL: cfg.URL, Trust: cfg.Trust, Door: door, Wait: cfg.PasskeyWait, Log: b.Log, Stopping: b.Stopping})
+		return people.New(people.Config{DB: b.DB, Team: cfg.Team, URL: cfg.URL, Trust: cfg.Trust, Door: door, Log: b.Log, Stopping: b.Stopping})
 	}
 }
