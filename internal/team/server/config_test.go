@@ -79,7 +79,7 @@ func TestConfigProblems(t *testing.T) {
 		{"webhooks", "webhooks: [{url: https://example.org}]", "secret_file is missing"},
 		{"metrics", "metrics: 0.0.0.0:9464", "write an address of loopback"},
 		{"passkey_wait", "passkey_wait: -1h", "must not be negative"},
-		{"passkey_wait", "passkey_wait: soon", "serve.yaml:6"},
+		{"passkey_wait", "passkey_wait: soon", `invalid duration "soon"`},
 		{"checkpoint_each", "checkpoint_each: 10ms", "at least 1s"},
 		{"keep_days", "keep_days: -1", "must not be negative"},
 		{"limits", "limits: {waiting: -1}", "limits.waiting: must not be negative"},
