@@ -112,7 +112,11 @@ func (f *serverFlags) open(c *cobra.Command, state string) (*serverLog, error) {
 	if out.logKey, err = trustedLogKey(places); err != nil {
 		return nil, err
 	}
-	out.Desk, err = admin.Dial(url, admin.SignedBy(machine.Gate, machine.Private))
+	remote, err := admin.Dial(url, admin.SignedBy(machine.Gate, machine.Private))
+	if err == nil && machine.CA != "" {
+		err = remote.Trust(machine.CA)
+	}
+	out.Desk = remote
 	return out, err
 }
 

@@ -65,10 +65,10 @@ func checkPackage(folder string, files []file) []Violation {
 }
 
 func lineOf(folder string) (line, bool) {
-	if strings.HasPrefix(folder, "examples/") {
+	l, ok := table[folder]
+	if !ok && strings.HasPrefix(folder, "examples/") {
 		return examples, true
 	}
-	l, ok := table[folder]
 	return l, ok
 }
 

@@ -57,6 +57,10 @@ type Config struct {
 	Webhooks []Webhook `yaml:"webhooks"`
 	// Metrics is the address of Prometheus' text; it must be on loopback. "off" has none.
 	Metrics string `yaml:"metrics"`
+	// PasskeyWait is how long a new passkey waits before it may be signed into a bundle, CheckpointEach the time
+	// between two checkpoints.
+	PasskeyWait    time.Duration `yaml:"passkey_wait"`
+	CheckpointEach time.Duration `yaml:"checkpoint_each"`
 	// KeepDays is how long records stay; 0 keeps all.
 	KeepDays int    `yaml:"keep_days"`
 	Limits   Limits `yaml:"limits"`
@@ -118,7 +122,7 @@ func ParseConfig(path string, data []byte) (*Config, error) {
 	if err != nil {
 		return nil, problemOf(path, err)
 	}
-	c := &Config{}
+	c := &Config{PasskeyWait: 24 * time.Hour, CheckpointEach: time.Minute}
 	if err := yaml.NewDecoder(strings.NewReader(string(data)), yaml.Strict()).Decode(c); err != nil && !errors.Is(err, io.EOF) {
 		return nil, problemOf(path, err)
 	}
@@ -218,6 +222,12 @@ func (r *reader) check(c *Config) {
 		if w.SecretFile == "" {
 			r.problem(at, "secret_file is missing; every notice is signed")
 		}
+	}
+	if c.PasskeyWait < 0 {
+		r.problem("$.passkey_wait", "must not be negative; 0s does not wait")
+	}
+	if c.CheckpointEach < time.Second {
+		r.problem("$.checkpoint_each", "must be at least 1s")
 	}
 	if c.KeepDays < 0 {
 		r.problem("$.keep_days", "must not be negative; 0 keeps all records")

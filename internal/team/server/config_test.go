@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -21,7 +22,7 @@ var good = map[string]string{
 	"trust": "trust: TRUST", "log_key": "log_key: log.key",
 }
 
-var order = []string{"tenant", "listen", "url", "tls", "database", "trust", "log_key", "oidc", "webhooks", "metrics", "keep_days", "limits"}
+var order = []string{"tenant", "listen", "url", "tls", "database", "trust", "log_key", "oidc", "webhooks", "metrics", "passkey_wait", "checkpoint_each", "keep_days", "limits"}
 
 func file(t *testing.T, change map[string]string) (*server.Config, error) {
 	t.Helper()
@@ -45,7 +46,8 @@ func TestConfig(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Listen != "127.0.0.1:8443" || c.Metrics != "127.0.0.1:9464" || c.Database.DSNFile != "/etc/assent/dsn" || c.LogKey != "/etc/assent/log.key" ||
-		c.Team != "acme" || c.Limits.RequestBytes == 0 {
+		c.Team != "acme" || c.Limits.RequestBytes == 0 ||
+		c.PasskeyWait != 24*time.Hour || c.CheckpointEach != time.Minute {
 		t.Errorf("%+v", c)
 	}
 }
@@ -76,6 +78,9 @@ func TestConfigProblems(t *testing.T) {
 		{"webhooks", "webhooks: [{url: http://example.org, secret_file: x}]", "webhooks[0]: url: write https"},
 		{"webhooks", "webhooks: [{url: https://example.org}]", "secret_file is missing"},
 		{"metrics", "metrics: 0.0.0.0:9464", "write an address of loopback"},
+		{"passkey_wait", "passkey_wait: -1h", "must not be negative"},
+		{"passkey_wait", "passkey_wait: soon", `invalid duration "soon"`},
+		{"checkpoint_each", "checkpoint_each: 10ms", "at least 1s"},
 		{"keep_days", "keep_days: -1", "must not be negative"},
 		{"limits", "limits: {waiting: -1}", "limits.waiting: must not be negative"},
 		{"limits", "limits: {waitng: 1}", `unknown field "waitng"`},

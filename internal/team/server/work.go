@@ -11,11 +11,10 @@ import (
 // How often what goes on by itself is done. Every replica does all of it: conditional updates decide who was
 // first, and what one has done the next finds done.
 const (
-	sweepEach      = time.Second
-	checkpointEach = time.Minute
-	pruneEach      = time.Hour
-	leaseEach      = 30 * time.Second
-	leaseLasts     = 2 * time.Minute
+	sweepEach  = time.Second
+	pruneEach  = time.Hour
+	leaseEach  = 30 * time.Second
+	leaseLasts = 2 * time.Minute
 )
 
 // begin starts the work in the background, which ends with the context.
@@ -26,7 +25,7 @@ func (s *Server) begin(ctx context.Context) error {
 	outbox := make(chan struct{}, 1)
 	s.done.Go(func() { s.db.Watch(ctx, func(c db.Changes) { s.changed(ctx, c, outbox) }) })
 	s.every(ctx, "sweep", sweepEach, func(ctx context.Context) error { return s.db.Sweep(ctx, s.court(time.Now())) })
-	s.every(ctx, "checkpoint", checkpointEach, s.checkpoint)
+	s.every(ctx, "checkpoint", s.cfg.CheckpointEach, s.checkpoint)
 	s.every(ctx, "retention", pruneEach, func(ctx context.Context) error {
 		return s.db.Prune(ctx, db.Retention{Requests: s.cfg.Keep(), Records: s.cfg.Keep()})
 	})
