@@ -22,7 +22,7 @@ import (
 // what is measured is the way of an answer and not the queue of a small machine.
 func TestMuster(t *testing.T) {
 	requests, pace := rounds.N(300, 10_000), time.Second/40
-	s := newStage(t, pgtest.Options{Durable: true}, nil)
+	s := newStage(t, &pgtest.Options{Durable: true}, nil)
 	for i := range 32 {
 		s.gate(s.machines[i%3], fmt.Sprintf("g%02d", i), false, 0)
 	}

@@ -97,7 +97,7 @@ type process struct {
 }
 
 // newStage makes a team of three machines and two replicas. Setup is called before anything is written.
-func newStage(t *testing.T, pg pgtest.Options, setup func(*stage)) *stage {
+func newStage(t *testing.T, pg *pgtest.Options, setup func(*stage)) *stage {
 	t.Helper()
 	s := &stage{T: t, top: t.TempDir(), name: "assent-" + strings.ToLower(rand.Text()[:8]), ends: map[string]said{},
 		changed: make(chan struct{}), settled: map[string]time.Time{}, told: map[string]time.Time{}}
@@ -111,7 +111,7 @@ func newStage(t *testing.T, pg pgtest.Options, setup func(*stage)) *stage {
 	}
 	s.build()
 	s.network()
-	s.pg = pgtest.Start(t, pg)
+	s.pg = pgtest.Start(t, *pg)
 	dsn := s.pg.DSN()
 	s.write("dsn", dsn)
 	var err error
@@ -183,7 +183,7 @@ func (s *stage) eventually(what string, f func() bool) {
 // build makes the real program, whose administrator's file is the team's.
 func (s *stage) build() {
 	s.Helper()
-	s.program = filepath.Join(s.top, "assent")
+	s.program = filepath.Join(s.folder("bin"), "assent")
 	c := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X github.com/assent-dev/assent/internal/setup.Administrator="+
 		filepath.Join(s.top, "admin.yaml"), "-o", s.program, "../../../cmd/assent")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
