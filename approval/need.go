@@ -73,7 +73,11 @@ func (n Need) Validate() error {
 	if len(n.From) == 0 {
 		return errors.New("it names nobody who decides")
 	}
-	for _, c := range n.From {
+	for i, c := range n.From {
+		// Twice would be a sum here, and the larger of both where needs are joined.
+		if slices.ContainsFunc(n.From[:i], func(before Count) bool { return before.Group == c.Group }) {
+			return fmt.Errorf("group %q is there twice: write one count", c.Group)
+		}
 		if c.Group == "" || c.Count < 1 {
 			return fmt.Errorf("group %q: the count must be 1 or more", c.Group)
 		}

@@ -44,20 +44,23 @@ var teamCalls = []doorCall{
 	{"write to the team's policy", "write_file", `{"path":"$STATE/assent/team/bundle","content":"n\n"}`, "refused", "", nil},
 }
 
-// unusable are judged while the policy cannot be used: allows of nobody count, and what is reserved is refused as long
-// as it is known.
-func unusable(why string, reserved bool) []doorCall {
-	calls := []doorCall{
+// unusable are judged while the policy cannot be used: allows of nobody count, and what is reserved is refused. Where
+// nobody can know what is reserved, everything is.
+func unusable(why string, known bool) []doorCall {
+	if !known {
+		return []doorCall{
+			{"free read", "read_file", `{"path":"a.txt"}`, "refused", why, nil},
+			{"command that others decide about", "shell", `{"command":"lintall --deploy all"}`, "refused", why, nil},
+			{"read that the administrator denies", "read_file", `{"path":"admins/x.txt"}`, "refused", "deny read_file(admins/**)", nil},
+		}
+	}
+	return []doorCall{
 		{"free read", "read_file", `{"path":"a.txt"}`, "asks", why, nil},
 		{"command that the user allows", "shell", `{"command":"lintall --linted"}`, "asks", why, nil},
 		{"read that the administrator denies", "read_file", `{"path":"admins/x.txt"}`, "refused", "deny read_file(admins/**)", nil},
+		{"command that others decide about", "shell", `{"command":"lintall --deploy all"}`, "refused", why, nil},
+		{"read that the team denies", "read_file", `{"path":"teams/x.txt"}`, "refused", "deny read_file(teams/**)", nil},
 	}
-	if reserved {
-		calls = append(calls,
-			doorCall{"command that others decide about", "shell", `{"command":"lintall --deploy all"}`, "refused", why, nil},
-			doorCall{"read that the team denies", "read_file", `{"path":"teams/x.txt"}`, "refused", "deny read_file(teams/**)", nil})
-	}
-	return calls
 }
 
 // A sceneTeam is the team that a scene's machine belongs to.

@@ -150,8 +150,8 @@ func leaveCmd() *cobra.Command {
 		Use:   "leave",
 		Short: "Leave the team that this machine has joined",
 		Long: "leave tells the team's server that this machine is no member any more, and removes its key and the team's\n" +
-			"policy. The administrator's file stays as it is: while it names a team, calls are asked or denied as if the\n" +
-			"team's policy were too old.",
+			"policy. The administrator's file stays as it is: while it names a team, every call is denied, because nobody\n" +
+			"knows any more what the team's policy reserves.",
 		Example: "  assent leave",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -173,8 +173,8 @@ func leaveCmd() *cobra.Command {
 			}
 			admin, err := config.ReadAdmin(places.Admin)
 			if err == nil && admin != nil && admin.Policy.Team.Trust != "" {
-				fmt.Fprintf(c.ErrOrStderr(), "assent: %s still names the team %s: until its team section is removed, nothing that the\n"+
-					"assent: team's policy would allow runs without a question\n", shownText(places.Admin), shownText(admin.Policy.Team.Name))
+				fmt.Fprintf(c.ErrOrStderr(), "assent: %s still names the team %s: until its team section is removed, or this machine\n"+
+					"assent: joins again, every call is denied\n", shownText(places.Admin), shownText(admin.Policy.Team.Name))
 			}
 			return nil
 		},

@@ -141,6 +141,9 @@ func (b *Bundle) Validate() error {
 		if err := d.need("").Validate(); err != nil {
 			return fmt.Errorf("decider %d: %w", i+1, err)
 		}
+		if err := b.validNot(d.Not); err != nil {
+			return fmt.Errorf("decider %d: %w", i+1, err)
+		}
 	}
 	if err := b.validPeople(); err != nil {
 		return err
@@ -153,6 +156,24 @@ var words = []string{approval.NotSponsor, approval.NotEditor, approval.FromSpons
 
 // Nobody stands for the person behind an agent while no policy says who that is. Nobody can answer as such.
 const Nobody = "nobody"
+
+// validNot refuses what somebody wrote to leave people out, and what would leave out nobody.
+func (b *Bundle) validNot(not []string) error {
+	for _, who := range not {
+		inGroup := func(p Person) bool { return slices.Contains(p.Groups, who) }
+		switch {
+		case who == approval.NotSponsor || who == approval.NotEditor || b.Person(who) != nil:
+		case slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(strings.TrimSpace(who), w) }):
+			return fmt.Errorf("not %q: write sponsor or editor", who)
+		case who == "" || slices.ContainsFunc(b.People, inGroup):
+			return fmt.Errorf("not %q: it takes sponsor, editor and persons by their ids, and no groups", who)
+		}
+		if who == approval.NotEditor && len(b.Editors) == 0 {
+			return errors.New("not editor: the bundle names no editors")
+		}
+	}
+	return nil
+}
 
 func (b *Bundle) validPeople() error {
 	ids, credentials, keys := map[string]bool{}, map[string]bool{}, map[string]bool{}

@@ -45,6 +45,8 @@ type held struct {
 	reserved  *policy.Reserved
 	confirmed time.Time
 	why       string
+	// lost says that there was a policy once, and none can be used: nobody knows what it reserves.
+	lost bool
 }
 
 // A staleSet is what is reserved while the policy cannot be used: everything.
@@ -102,9 +104,20 @@ func (m *Member) read() *held {
 		if errors.Is(err, fs.ErrNotExist) {
 			why = "it is not there"
 		}
+		h.lost = m.hadPolicy()
 		h.why = fmt.Sprintf("the policy of the team %s cannot be used: %s%s", m.team.Name, why, cmp.Or(joined, "; 'assent bridge' fetches it"))
 	}
 	return h
+}
+
+// hadPolicy reports whether this machine ever had a policy of its team. What cannot be found out counts as one.
+func (m *Member) hadPolicy() bool {
+	for _, name := range []string{bundleName, seenName} {
+		if _, err := os.Lstat(filepath.Join(Folder(m.state), name)); !errors.Is(err, fs.ErrNotExist) {
+			return true
+		}
+	}
+	return false
 }
 
 func (h *held) readPolicy(state string, team config.Team) (err error) {
@@ -140,9 +153,10 @@ func (h *held) unusable(now time.Time) string {
 	return ""
 }
 
-// denies reports whether calls are denied, and not asked, while the policy cannot be used.
+// denies reports whether calls are denied, and not asked, while the policy cannot be used. Any call may be reserved by
+// one that was taken away or spoiled: an answer at the machine must not stand in for those whom it names.
 func (m *Member) denies(h *held) bool {
-	return m.team.Deny || h.bundle != nil && h.bundle.Stale == bundle.StaleDeny
+	return m.team.Deny || h.lost || h.bundle != nil && h.bundle.Stale == bundle.StaleDeny
 }
 
 // Policy returns what the team's policy says about calls, and whether its allows count now; nil if there is none

@@ -134,7 +134,8 @@ func TestWhoDecides(t *testing.T) {
 	}
 }
 
-// While the policy cannot be used, everything asks at the machine, and what is reserved is refused.
+// While the policy is too old, everything asks at the machine, and what is reserved is refused. Where a policy was taken
+// away or spoiled nobody knows what it reserves, and all is.
 func TestStale(t *testing.T) {
 	free, theirs := request("codex", "ls"), request("codex", "kubectl", "delete", "x")
 	for name, c := range map[string]struct {
@@ -146,34 +147,39 @@ func TestStale(t *testing.T) {
 		"too old":       {func(s *scene) { s.now = s.now.Add(25 * time.Hour) }, "was last confirmed 25h ago, and may be 24h old", false, false},
 		"expired":       {func(s *scene) { s.now = s.now.AddDate(0, 2, 0) }, "expired at", false, false},
 		"in the future": {func(s *scene) { s.now = s.now.Add(-time.Hour) }, "in the future", false, false},
-		"no bundle":     {func(s *scene) { s.must(os.Remove(member.BundleFile(s.state))) }, "it is not there; 'assent bridge' fetches it", true, false},
+		"no bundle":     {func(s *scene) { s.must(os.Remove(member.BundleFile(s.state))) }, "it is not there; 'assent bridge' fetches it", false, true},
 		"stripped": {func(s *scene) {
 			data, err := os.ReadFile(member.BundleFile(s.state))
 			s.must(err)
 			text, _, _ := strings.Cut(string(data), "\n\n")
 			s.must(os.WriteFile(member.BundleFile(s.state), []byte(text+"\n"), 0o600))
-		}, "refused", true, false},
-		"rolled back": {func(s *scene) { s.must(os.WriteFile(member.BundleFile(s.state), s.sign(s.bundle(6)), 0o600)) }, "had 7 already", true, false},
+		}, "refused", false, true},
+		"rolled back": {func(s *scene) { s.must(os.WriteFile(member.BundleFile(s.state), s.sign(s.bundle(6)), 0o600)) }, "had 7 already", false, true},
 		"another of the same serial": {func(s *scene) {
 			b := s.bundle(7)
 			b.Policy = ""
 			s.must(os.WriteFile(member.BundleFile(s.state), s.sign(b), 0o600))
-		}, "another policy 7", true, false},
-		"nothing seen": {func(s *scene) { s.must(os.Remove(filepath.Join(member.Folder(s.state), "seen"))) }, "cannot be used", true, false},
+		}, "another policy 7", false, true},
+		"nothing seen": {func(s *scene) { s.must(os.Remove(filepath.Join(member.Folder(s.state), "seen"))) }, "cannot be used", false, true},
 		"damaged seen": {func(s *scene) {
 			s.must(os.WriteFile(filepath.Join(member.Folder(s.state), "seen"), []byte("1"), 0o600))
-		}, "damaged", true, false},
+		}, "damaged", false, true},
 		"a policy that cannot be read": {func(s *scene) {
 			b := s.bundle(8)
 			b.Policy = "rules: [nonsense]\n"
 			s.must(s.save(b))
-		}, "nonsense", true, false},
+		}, "nonsense", false, true},
 		"too old and denied": {func(s *scene) {
 			b := s.bundle(8)
 			b.Stale = bundle.StaleDeny
 			s.must(s.save(b))
 			s.now = s.now.Add(25 * time.Hour)
 		}, "was last confirmed", false, true},
+		"no bundle, and none before": {func(s *scene) {
+			s.must(os.RemoveAll(member.Folder(s.state)))
+			s.join()
+		}, "it is not there; 'assent bridge' fetches it", true, false},
+		"left": {func(s *scene) { s.must(member.Forget(s.state)) }, "it is not there; this machine has not joined", false, true},
 		"no bundle, and the administrator denies": {func(s *scene) {
 			s.team.Deny = true
 			s.Member = member.Load(s.state, s.team, func() time.Time { return s.now })
