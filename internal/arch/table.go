@@ -302,7 +302,7 @@ var table = map[string]line{
 		outside: []string{notes},
 	},
 	"internal/team/link": {},
-	"internal/team/e2e":  {tests: to("approval internal/config internal/team/bundle internal/team/db internal/team/member internal/team/server policy store")},
+	"internal/team/e2e":  {tests: to("approval internal/config internal/team/bundle internal/team/db internal/team/link internal/team/member internal/team/server policy store")},
 	"internal/team/people": {
 		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin internal/web " +
 			"policy present"),

@@ -21,6 +21,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ import (
 	"github.com/assent-dev/assent/internal/team/bridgetest"
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/internal/team/server"
 	"github.com/assent-dev/assent/store"
@@ -281,6 +283,7 @@ func (s *stage) join(m *machine) {
 	if out, err := s.inside(m.n, s.program, "join", m.url, "--token", token, "--ca", filepath.Join(s.top, "ca.pem"), "--state", m.state).CombinedOutput(); err != nil {
 		s.Fatalf("join: %v\n%s", err, out)
 	}
+	s.endStray(m)
 	m.joined, err = member.LoadMachine(m.state)
 	s.must(err)
 	s.team.Machine(m.joined.Gate, m.joined.Private.Public().(ed25519.PublicKey))
@@ -289,6 +292,26 @@ func (s *stage) join(m *machine) {
 	s.Cleanup(func() { m.store.Close() })
 	m.bridge = &process{stage: s, line: func(line string) { s.Logf("bridge %d: %s", m.n, line) },
 		make: func() *exec.Cmd { return s.inside(m.n, s.program, "bridge", "--state", m.state) }}
+}
+
+// endStray ends the bridge that joining has started by itself: the test needs one that it can kill, and that ends with it.
+func (s *stage) endStray(m *machine) {
+	s.Helper()
+	want := strings.Join([]string{s.program, "bridge", "--state", m.state, ""}, "\x00")
+	s.eventually("the bridge that joining starts has ended", func() bool {
+		found := false
+		all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+		s.must(err)
+		for _, file := range all {
+			data, err := os.ReadFile(file)
+			var pid int
+			if _, bad := fmt.Sscanf(file, "/proc/%d/cmdline", &pid); err == nil && bad == nil && string(data) == want {
+				found = true
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		return !found && !link.Runs(m.state)
+	})
 }
 
 // publish signs the bundle and gives it to the server.
