@@ -23,11 +23,11 @@ BENCHFLAGS ?=
 CORPUS ?= ../shared/corpus
 
 # Tests that stand behind a build tag are checked as well, wherever they run.
-TAGS = all,e2e,mcpe2e,conformance,likebash,webe2e
+TAGS = all,e2e,mcpe2e,conformance,likebash,webe2e,teame2e
 # Under the race detector a program waits at its end, a second unless it is told otherwise.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race
 
-.PHONY: help build install release picture test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus quiet demo need need-all e2e mcp-e2e web-e2e conformance
+.PHONY: help build install release picture test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus quiet demo need need-all e2e mcp-e2e web-e2e team-e2e conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -62,7 +62,7 @@ picture: $(BIN)/assent ## record a real run in a terminal and draw docs/race.svg
 test: checks need units ## what every change must pass, in ten minutes on two cores
 	@echo "make test: all passed"
 
-test-all: checks need-all units-all fuzz-short mcp-e2e web-e2e conformance ## make test, long rounds, every program of the table, MCP programs from npm, and a browser
+test-all: checks need-all units-all fuzz-short mcp-e2e web-e2e team-e2e conformance ## make test, long rounds, every program of the table, MCP programs from npm, a browser, and a team
 	@echo "make test-all: all passed"
 
 checks: fmt vet lint darwin ## gofmt, vet, staticcheck, and a compile for macOS
@@ -119,6 +119,11 @@ e2e: ## other agents from npm, with a model on loopback: what is denied does not
 
 mcp-e2e: ## the gateway between MCP servers and a client from npm
 	GO="$(GO)" sh scripts/mcp-e2e.sh
+
+# What is measured needs the machine for itself: no race detector, one package after the other.
+team-e2e: need-all ## a team on machines in network namespaces, with faults, and what its server can carry; as root
+	$(GO) test -count=1 -p 1 -tags all,teame2e -timeout 30m ./internal/team/e2e
+	$(GO) test -count=1 -p 1 -tags all,teame2e -timeout 30m -run 'Waiting|BundleReaches|AuditIntake' ./internal/team/server
 
 web-e2e: need-all ## the inbox in a real browser: every page, its manners, and attacks
 	GO="$(GO)" sh scripts/web-e2e.sh

@@ -1,4 +1,4 @@
-//go:build all && linux
+//go:build teame2e && linux
 
 package e2e
 

@@ -1,4 +1,4 @@
-//go:build all && linux
+//go:build all && teame2e && linux
 
 package server_test
 
