@@ -224,9 +224,22 @@ func (g *Gate) endedUnanswered(ctx context.Context, r *Request) bool {
 		return false
 	}
 	p, err := store.Posted(ctx, r.ID)
-	if err != nil || p.Settled == nil {
+	switch {
+	case err != nil:
 		return false
+	case p.Settled == nil:
+		return p.Request.Origin.Process != (Process{}) && g.orphaned(ctx, store, r)
 	}
 	_, err = p.answer()
 	return err != nil
+}
+
+// orphaned reports whether nobody sees the request any more, because the process that waited for its answer was killed,
+// and ends it. If an answer came first, that holds.
+func (g *Gate) orphaned(ctx context.Context, store RequestStore, r *Request) bool {
+	open, err := store.Open(ctx, r.Call.Session)
+	if err != nil || slices.ContainsFunc(open, func(p Posted) bool { return p.Request.ID == r.ID }) {
+		return false
+	}
+	return g.win(ctx, r, Settlement{State: policy.StateDismissed}) == nil
 }

@@ -411,8 +411,10 @@ func TestAHostileServer(t *testing.T) {
 	}))
 	defer elsewhere.Close()
 	for name, lie := range map[string]http.HandlerFunc{
-		"huge":     func(w http.ResponseWriter, _ *http.Request) { _, _ = io.Copy(w, io.LimitReader(zeros{}, 64<<20)) },
-		"redirect": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect) },
+		"huge": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.Copy(w, io.LimitReader(zeros{}, 64<<20)) },
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL+r.URL.Path, http.StatusTemporaryRedirect)
+		},
 		"half": func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "500")
 			_, _ = w.Write([]byte(`{"cur`))
