@@ -21,7 +21,7 @@ import (
 // call runs once, and soon after the second vote. The calls come at a steady pace that leaves the processors time, so that
 // what is measured is the way of an answer and not the queue of a small machine.
 func TestMuster(t *testing.T) {
-	requests, pace := rounds.N(300, 10_000), time.Second/40
+	requests, pace := rounds.N(300, 10_000), time.Second/10
 	s := newStage(t, &pgtest.Options{Durable: true}, nil)
 	for i := range 32 {
 		s.gate(s.machines[i%3], fmt.Sprintf("g%02d", i), false, 0)
