@@ -304,7 +304,7 @@ var table = map[string]line{
 	"internal/team/link": {},
 	"internal/team/e2e":  {tests: to("approval internal/config internal/team/bundle internal/team/db internal/team/link internal/team/member internal/team/server policy store")},
 	"internal/team/people": {
-		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin internal/web " +
+		inside: to("approval internal/canonical internal/proof internal/team/bundle internal/team/db internal/team/signin internal/team/wire internal/web " +
 			"policy present"),
 		tests:   to("internal/team/teamtest"),
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-webauthn/webauthn"},
