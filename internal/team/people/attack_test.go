@@ -339,13 +339,11 @@ func TestAttack_ReplicaThatLies(t *testing.T) {
 		if !strings.Contains(statement, harmless.String()) {
 			t.Fatalf("the replica told the truth: %s", statement)
 		}
-		signed := who.touch(proof.Answer(statement))
-		signed.Statement = statement
 		// Whatever the replica writes into the database for it:
-		x.Force(r.ID, signed)
+		x.Force(r.ID, who.signs(statement))
 	}
 	x.URL = true1
-	x.Settle(r.ID, policy.StateApproved)
+	x.Settle(r, r.Approve(""))
 	if o := <-out; o.State == policy.StateApproved {
 		t.Errorf("the gate ran what nobody saw: %s", o.Why)
 	}
