@@ -209,18 +209,17 @@ func (r *Request) Count(need Need, votes []Vote, people Directory, view policy.D
 	seen := map[string]bool{}
 	for _, v := range votes {
 		b, err := r.ballot(v, people, view)
-		if err == nil && seen[b.person.ID] {
+		switch {
+		case err != nil:
+		case b.statement.Answer != AnswerApprove && b.statement.Answer != AnswerRespond:
+			return Tally{State: policy.StateDenied, Counted: []Person{b.person}, Votes: []Vote{v}, Void: t.Void}
+		case seen[b.person.ID]:
 			err = fmt.Errorf("%s voted twice", b.person.Name)
+		default:
+			seen[b.person.ID] = true
+			err = r.mayAgree(need, b, people)
 		}
 		if err != nil {
-			t.Void = append(t.Void, err.Error())
-			continue
-		}
-		seen[b.person.ID] = true
-		if b.statement.Answer != AnswerApprove && b.statement.Answer != AnswerRespond {
-			return Tally{State: policy.StateDenied, Counted: []Person{b.person}, Votes: []Vote{v}, Void: t.Void}
-		}
-		if err := r.mayAgree(need, b, people); err != nil {
 			t.Void = append(t.Void, err.Error())
 			continue
 		}

@@ -111,6 +111,28 @@ type RequestStore interface {
 	NotifyRequests(changed func()) (stop func())
 }
 
+// An OpenFilter says which open requests are wanted.
+type OpenFilter struct {
+	Session string // of this session; "" for all
+	After   string // what the page before returned; "" for the first
+	Limit   int    // at most so many; 0 for as many as the store likes to return at once
+}
+
+// An OpenPager is a [RequestStore] that returns open requests in pages: where many machines ask, there may be more than
+// anybody wants to read at once.
+type OpenPager interface {
+	RequestStore
+	// OpenPage is [RequestStore.Open] for some. Next is for the After of the next page; "" says that there is none.
+	OpenPage(ctx context.Context, f OpenFilter) (page []Posted, next string, err error)
+}
+
+// A RequestWatcher is a [RequestStore] that says which requests have changed, so that not everybody looks at everything.
+type RequestWatcher interface {
+	RequestStore
+	// WatchRequests is [RequestStore.NotifyRequests] with the ids of the requests; with none, any may have changed.
+	WatchRequests(changed func(ids []string)) (stop func())
+}
+
 // Check reports why the request does not take the decision.
 func (r *Request) Check(d Decision) error {
 	if d.Request != r.ID {

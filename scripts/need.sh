@@ -36,7 +36,8 @@ if [ "${1-}" = all ]; then
 	/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
 	# The browser that shows the inbox.
 	want chromium
-	# Databases belong here: one `want` each, with what needs them.
+	# PostgreSQL, on which teams work: Debian keeps its programs in a folder for each version.
+	ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || want initdb:postgresql
 fi
 
 [ -n "$missing" ] || exit 0

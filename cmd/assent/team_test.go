@@ -15,7 +15,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/team/link"
-	"github.com/assent-dev/assent/internal/team/teamtest"
+	"github.com/assent-dev/assent/internal/team/bridgetest"
 )
 
 // A teamScene is a machine with the real programs, an administrator's file of its own, and a team with a server.
@@ -23,17 +23,17 @@ type teamScene struct {
 	*testing.T
 	top, state string
 	program    string
-	team       *teamtest.Team
-	server     *teamtest.Server
+	team       *bridgetest.Team
+	server     *bridgetest.Server
 	known      []*approval.Request
 	said       *bytes.Buffer // by the call that is asked about
 }
 
 func newTeamScene(t *testing.T) *teamScene {
 	t.Helper()
-	s := &teamScene{T: t, top: t.TempDir(), team: teamtest.New("ann", "bob")}
+	s := &teamScene{T: t, top: t.TempDir(), team: bridgetest.New("ann", "bob")}
 	s.state = filepath.Join(s.top, "state", "assent")
-	s.server = teamtest.Serve(s.team)
+	s.server = bridgetest.Serve(s.team)
 	s.server.Publish()
 	t.Cleanup(s.server.Close)
 	s.program = filepath.Join(s.top, "bin", "assent")
@@ -100,7 +100,7 @@ func (s *teamScene) asked() (r *approval.Request) {
 	s.Helper()
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
 	defer cancel()
-	if !s.server.Wait(ctx.Done(), func(v teamtest.View) bool {
+	if !s.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
 		for id, q := range v.Asked() {
 			if !slices.ContainsFunc(s.known, func(k *approval.Request) bool { return k.ID == id }) {
 				r = q

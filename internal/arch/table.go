@@ -63,6 +63,12 @@ var table = map[string]line{
 		inside:  to("approval audit internal/redact policy store/sessions"),
 		outside: []string{"modernc.org/sqlite"},
 	},
+	"store/group": {},
+	"store/kept":  {inside: to("approval audit internal/redact policy"), pure: true},
+	"store/postgres": {
+		inside:  to("approval audit policy store/group store/kept store/sessions"),
+		outside: []string{"github.com/jackc/pgx/v5"},
+	},
 	"store/sessions": {pure: true},
 	"terminal": {
 		inside:  to("approval policy present"),
@@ -212,6 +218,7 @@ var table = map[string]line{
 	},
 	"internal/network": {inside: to("sandbox sandbox/stage tool tool/hosts"), outside: []string{"golang.org/x/net"}},
 	"internal/notify":  {inside: to("approval internal/redact present"), tests: to("policy")},
+	"internal/pgtest":  {outside: []string{"github.com/jackc/pgx/v5"}},
 	"internal/picture": {inside: to("internal/screen"), outside: []string{"github.com/creack/pty"}},
 	"internal/quiet": {
 		inside:  to("internal/explain"),
@@ -262,13 +269,34 @@ var table = map[string]line{
 			"sandbox/detect store store/sessions terminal tool/shell/runner internal/team/link internal/team/member"),
 		outside: []string{system},
 	},
+	"internal/team/bundle": {
+		inside:  to("approval internal/config internal/proof policy"),
+		outside: []string{notes},
+	},
+	"internal/team/member": {
+		inside:  to("approval internal/config internal/team/bundle policy"),
+		tests:   to("internal/proof"),
+		outside: []string{notes},
+	},
+	"internal/team/db": {
+		inside:  to("approval audit internal/team/log internal/team/wire policy store/postgres"),
+		tests:   to("internal/canonical present"),
+		outside: []string{"github.com/jackc/pgx/v5", "golang.org/x/mod"},
+	},
+	"internal/team/log": {inside: to("audit internal/team/wire"), outside: []string{"golang.org/x/mod"}},
+	"internal/team/server": {
+		inside: to("approval internal/config internal/team/bundle internal/team/db internal/team/wire internal/webhook " +
+			"policy present"),
+		tests:   to("audit"),
+		outside: []string{yamlModule, "golang.org/x/mod", "golang.org/x/net"},
+	},
 	"internal/team/bridge": {
 		inside: to("approval audit internal/config internal/team/bundle internal/team/link internal/team/member " +
 			"internal/team/wire policy present store"),
 		outside: []string{notes},
 	},
 	"internal/team/link": {},
-	"internal/team/teamtest": {
+	"internal/team/bridgetest": {
 		inside:  to("approval audit internal/proof internal/team/bundle internal/team/wire policy"),
 		outside: []string{notes},
 	},
@@ -307,9 +335,9 @@ var table = map[string]line{
 const (
 	diffs        = "znkr.io/diff"
 	globs        = "github.com/bmatcuk/doublestar/v4"
-	notes        = "golang.org/x/mod"
 	highlighting = "github.com/alecthomas/chroma/v2"
 	system       = "golang.org/x/sys"
+	notes        = "golang.org/x/mod"
 	yamlModule   = "github.com/goccy/go-yaml"
 	schemas      = "github.com/google/jsonschema-go"
 	mcp          = "github.com/modelcontextprotocol/go-sdk"
@@ -329,14 +357,16 @@ var examples = line{
 // testHelpers and testModules may be imported by every test, and by nothing that ships
 // unless its own line says so.
 var (
-	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/reexec " +
-		"internal/rounds internal/screen internal/team/teamtest tool/shell/runner/shim tool/shell/system")
+	testHelpers = to("approval/approvaltest internal/golden internal/mcptest internal/model/modeltest internal/pgtest " +
+		"internal/reexec internal/rounds internal/screen internal/team/bridgetest tool/shell/runner/shim tool/shell/system")
 	testModules = []string{
 		"github.com/google/go-cmp",
 		"pgregory.net/rapid",
 		"github.com/rogpeppe/go-internal",
 		"github.com/creack/pty",
 		"github.com/chromedp",
+		"github.com/descope/virtualwebauthn",
+		"github.com/go-webauthn/webauthn",
 		"mvdan.cc/sh/v3",
 	}
 )

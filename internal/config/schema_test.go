@@ -24,6 +24,7 @@ var files = map[Kind]struct {
 }{
 	PolicyFile: {policyShape, func(text string) (any, error) { return Load("f.yaml", []byte(text), "/base") }},
 	WorkerFile: {workerShape, func(text string) (any, error) { return LoadWorker("f.yaml", []byte(text), "/base") }},
+	TeamFile:   {teamShape, func(text string) (any, error) { return LoadTeam("f.yaml", []byte(text)) }},
 	UserFile:   {userShape, func(text string) (any, error) { return LoadUser("f.yaml", []byte(text)) }},
 }
 
@@ -71,7 +72,7 @@ func eachKey(s *shape, path string, visit func(path string, k key)) {
 
 // sampleOf returns a file that uses a key, and its kind.
 func sampleOf(path string) (text string, kind Kind) {
-	for _, kind := range []Kind{WorkerFile, UserFile} {
+	for _, kind := range []Kind{WorkerFile, UserFile, TeamFile} {
 		if text, ok := strings.CutPrefix(samples[path], string(kind)+" "); ok {
 			return text, kind
 		}
@@ -213,8 +214,8 @@ func TestTheLoaderRefusesWhatTheSchemaRefuses(t *testing.T) {
 	}
 }
 
-func TestSchemaIsForThreeKinds(t *testing.T) {
-	if _, err := Schema("rules"); err == nil || !strings.Contains(err.Error(), "worker, policy and config") {
+func TestSchemaIsForFourKinds(t *testing.T) {
+	if _, err := Schema("rules"); err == nil || !strings.Contains(err.Error(), "worker, policy, config and team") {
 		t.Error(err)
 	}
 }

@@ -61,8 +61,6 @@ func (o *object) oneOfStale(n ast.Node, what string) string { return o.one(n, wh
 // A TeamSource is what an editor of a team's policy writes: the keys of a policy, and who decides.
 type TeamSource struct {
 	*Policy
-	// Text is the policy alone, with the same lines as the file.
-	Text     string
 	Deciders []Decider
 	// MaxAge and Stale are zero if the file says nothing.
 	MaxAge time.Duration
@@ -137,7 +135,6 @@ func LoadTeam(file string, data []byte) (*TeamSource, error) {
 	}
 	s.MaxAge = valueAt(o, "max_age", r.duration, "max_age")
 	s.Stale = valueAt(o, "stale", o.oneOfStale, "stale")
-	s.Text = r.without(o, string(data), teamKeys)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
@@ -215,15 +212,22 @@ func (r *report) deciderNeed(n ast.Node) DeciderNeed {
 	return out
 }
 
-// without returns the text with empty lines in place of some keys, so that what is left has the same lines.
-func (r *report) without(o *object, text string, keys []key) string {
+// TeamPolicy returns the policy alone that stands in a team's file, with the same lines: those of other keys are
+// empty.
+func TeamPolicy(file string, data []byte) (string, error) {
+	r := &report{file: file, limit: maxTeamYAML}
+	root, err := r.parse(data)
+	if err != nil {
+		return "", err
+	}
+	o := r.object(root, "the file", teamShape)
 	var starts []int // of all keys
 	for _, n := range o.keys {
 		starts = append(starts, n.GetToken().Position.Line)
 	}
 	slices.Sort(starts)
-	lines := strings.SplitAfter(text, "\n")
-	for _, k := range keys {
+	lines := strings.SplitAfter(string(data), "\n")
+	for _, k := range teamKeys {
 		n, ok := o.keys[k.name]
 		if !ok {
 			continue
@@ -241,5 +245,5 @@ func (r *report) without(o *object, text string, keys []key) string {
 			lines[i-1] = "\n"
 		}
 	}
-	return strings.TrimRight(strings.Join(lines, ""), "\n") + "\n"
+	return strings.TrimRight(strings.Join(lines, ""), "\n") + "\n", r.err()
 }

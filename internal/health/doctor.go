@@ -174,6 +174,7 @@ func (d *doctor) configs(ctx context.Context, order setup.Order) {
 		d.problem(about, "have your administrator fix it; until then every call is refused", "%v", err)
 	} else if admin != nil {
 		d.ok(about, "the administrator's %s can be read", d.places.Admin)
+		d.team(ctx)
 	}
 	userFile := filepath.Join(d.places.Config, config.UserName)
 	var err error
@@ -213,6 +214,22 @@ func (d *doctor) configs(ctx context.Context, order setup.Order) {
 		d.warn(about, "run: assent trust "+relative(d.dir, found), "%s is not trusted, so it can only deny", relative(d.dir, found))
 	}
 	d.checked(ctx, found, relative(d.dir, found))
+}
+
+// team looks at the team that the machine belongs to.
+func (d *doctor) team(ctx context.Context) {
+	holds, err := setup.Resolve(ctx, setup.Order{Places: d.places, Dir: d.dir})
+	if err != nil {
+		return // it is reported as the policy's
+	}
+	t := teamOf(holds)
+	switch {
+	case t == nil:
+	case t.Problem != "":
+		d.problem("team", "run 'assent bridge', and see its messages", "%s: %s", t.Name, t.Problem)
+	default:
+		d.ok("team", "%s", t.policy())
+	}
 }
 
 // checked does what 'assent check' does.

@@ -108,7 +108,7 @@ func Now(ctx context.Context, state, version string, named *agents.Agent) (*Stat
 		s.failed("the policy", err)
 	} else {
 		s.policy(holds)
-		s.team(holds)
+		s.Team = teamOf(holds)
 		if err := s.kept(ctx, holds); err != nil {
 			s.failed("what is saved", err)
 		}

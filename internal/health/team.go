@@ -19,6 +19,8 @@ type Team struct {
 	// Serial is that of the policy that is held, 0 for none, and Problem why it, or this machine, is not in order.
 	Serial  int64  `json:"serial"`
 	Problem string `json:"problem,omitempty"`
+	// Age is how many seconds ago the policy was confirmed.
+	Age int64 `json:"age_seconds"`
 	// Bridge says that the process runs which talks to the server.
 	Bridge bool `json:"bridge"`
 	// Away is since when the server does not answer, as it should, and Why.
@@ -32,16 +34,15 @@ type Team struct {
 	Log    string `json:"log,omitempty"`
 }
 
-// team finds out how the machine stands to its team.
-func (s *Status) team(of *setup.Setup) {
+// teamOf finds out how the machine stands to its team; nil if it has none.
+func teamOf(of *setup.Setup) *Team {
 	state := of.Places.State
 	status, ok := of.TeamStatus()
 	if !ok && !link.Joined(state) {
-		return
+		return nil
 	}
 	t := &Team{Name: status.Team, Server: status.Server, Gate: status.Gate, Serial: status.Serial, Problem: status.Why,
-		Bridge: link.Runs(state)}
-	s.Team = t
+		Age: int64(status.Age.Seconds()), Bridge: link.Runs(state)}
 	if !ok { // it has joined, and the administrator does not say whom to trust
 		t.Problem = "the administrator's file has no team.trust, so that nothing which the team says counts here"
 		if m, err := member.LoadMachine(state); err == nil {
@@ -53,6 +54,12 @@ func (s *Status) team(of *setup.Setup) {
 		t.Problem = said.Bundle
 	}
 	t.Away, t.Why, t.Waiting, t.Refused, t.Log = said.Away, said.Why, said.Waiting, len(said.Refused), said.Log
+	return t
+}
+
+// policy says which policy is held.
+func (t *Team) policy() string {
+	return fmt.Sprintf("%s, policy %d, confirmed %s ago", t.Name, t.Serial, time.Duration(t.Age)*time.Second)
 }
 
 // unsent is how many records the server does not have yet.
@@ -72,6 +79,9 @@ func (t *Team) lines(now time.Time) (out []string) {
 		add("%s: this machine has not joined; run 'assent join URL'", t.Name)
 	} else {
 		add("%s, as %s at %s", t.Name, t.Gate, t.Server)
+	}
+	if t.Serial > 0 {
+		add("policy %d, confirmed %s ago", t.Serial, time.Duration(t.Age)*time.Second)
 	}
 	if t.Problem != "" {
 		add("%s", t.Problem)

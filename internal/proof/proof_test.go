@@ -25,7 +25,7 @@ type signer struct {
 	public  []byte
 }
 
-func newSigner(t *testing.T) signer {
+func newSigner(t testing.TB) signer {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -38,7 +38,7 @@ func newSigner(t *testing.T) signer {
 	return signer{private, public}
 }
 
-func (s signer) sign(t *testing.T, message []byte) []byte {
+func (s signer) sign(t testing.TB, message []byte) []byte {
 	t.Helper()
 	sum := sha256.Sum256(message)
 	r, v, err := ecdsa.Sign(rand.Reader, s.private, sum[:])

@@ -42,7 +42,16 @@ type Target struct {
 // Check reports why nobody can be told so: an address that is neither https nor on this machine, or a
 // secret that is none.
 func (t Target) Check() error {
-	u, err := url.Parse(t.URL)
+	if err := CheckURL(t.URL); err != nil {
+		return err
+	}
+	_, err := standardwebhooks.NewWebhook(t.Secret)
+	return err
+}
+
+// CheckURL reports why nothing can be sent to an address: it is neither https nor on this machine.
+func CheckURL(address string) error {
+	u, err := url.Parse(address)
 	switch {
 	case err != nil:
 		return err
@@ -51,8 +60,7 @@ func (t Target) Check() error {
 	default:
 		return errors.New("write https://HOST/PATH, or http://localhost:PORT/PATH for a program on this machine")
 	}
-	_, err = standardwebhooks.NewWebhook(t.Secret)
-	return err
+	return nil
 }
 
 // local reports whether a host is written as one of this machine.
@@ -67,12 +75,32 @@ const tries = 3
 // errFinal marks what another try would not change.
 var errFinal = errors.New("not sent")
 
+// Post tells a server something once, and is for whoever tries again later. Final reports for its error
+// whether that is of no use.
+func Post(ctx context.Context, t Target, id, kind string, at time.Time, data any) error {
+	if err := t.Check(); err != nil {
+		return fmt.Errorf("%w: %w", errFinal, err)
+	}
+	body, err := message(kind, at, data)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errFinal, err)
+	}
+	return t.post(ctx, id, body)
+}
+
+// Final reports whether another try would change nothing.
+func Final(err error) bool { return errors.Is(err, errFinal) }
+
+func message(kind string, at time.Time, data any) ([]byte, error) {
+	return json.Marshal(map[string]any{"type": kind, "timestamp": at.UTC(), "data": data})
+}
+
 // Send tells one notice, with a few tries if the server is away or busy.
 func Send(ctx context.Context, t Target, n Notice) error {
 	if err := t.Check(); err != nil {
 		return err
 	}
-	body, err := json.Marshal(map[string]any{"type": "request.waiting", "timestamp": time.Now().UTC(), "data": n})
+	body, err := message("request.waiting", time.Now(), n)
 	if err != nil {
 		return err
 	}
@@ -139,6 +167,6 @@ func (t Target) client() *http.Client {
 		}
 		return nil
 	}}
-	return &http.Client{Timeout: 8 * time.Second, Transport: &http.Transport{DialContext: dialer.DialContext},
+	return &http.Client{Timeout: 8 * time.Second, Transport: &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }

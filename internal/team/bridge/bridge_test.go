@@ -27,7 +27,7 @@ import (
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/team/member"
-	"github.com/assent-dev/assent/internal/team/teamtest"
+	"github.com/assent-dev/assent/internal/team/bridgetest"
 	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
@@ -61,8 +61,8 @@ func bridgeRole(args []string) error {
 type joined struct {
 	*testing.T
 	state  string
-	team   *teamtest.Team
-	server *teamtest.Server
+	team   *bridgetest.Team
+	server *bridgetest.Server
 	store  *store.Store
 	gate   *approval.Gate
 }
@@ -70,8 +70,8 @@ type joined struct {
 // join makes one. The store has a few records from before.
 func join(t *testing.T) *joined {
 	t.Helper()
-	j := &joined{T: t, state: t.TempDir(), team: teamtest.New("ann", "bob")}
-	j.server = teamtest.Serve(j.team)
+	j := &joined{T: t, state: t.TempDir(), team: bridgetest.New("ann", "bob")}
+	j.server = bridgetest.Serve(j.team)
 	t.Cleanup(j.server.Close)
 	var err error
 	if j.store, err = store.Open(t.Context(), j.state, store.Options{}); err != nil {
@@ -177,7 +177,7 @@ func (j *joined) asked(known ...*approval.Request) (r *approval.Request) {
 	j.Helper()
 	ctx, cancel := context.WithTimeout(j.Context(), 20*time.Second)
 	defer cancel()
-	ok := j.server.Wait(ctx.Done(), func(v teamtest.View) bool {
+	ok := j.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
 		for id, q := range v.Asked() {
 			if !slices.ContainsFunc(known, func(k *approval.Request) bool { return k.ID == id }) {
 				r = q
@@ -197,7 +197,7 @@ func (j *joined) ended(id string, states ...policy.State) (e wire.Ended) {
 	j.Helper()
 	ctx, cancel := context.WithTimeout(j.Context(), 20*time.Second)
 	defer cancel()
-	ok := j.server.Wait(ctx.Done(), func(v teamtest.View) bool {
+	ok := j.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
 		i := slices.IndexFunc(v.Ended(), func(e wire.Ended) bool { return e.Request == id && slices.Contains(states, e.State) })
 		if i >= 0 {
 			e = v.Ended()[i]
@@ -325,7 +325,7 @@ func (j *joined) shipped() {
 	ctx, cancel := context.WithTimeout(j.Context(), 20*time.Second)
 	defer cancel()
 	var rows []wire.Record
-	if !j.server.Wait(ctx.Done(), func(v teamtest.View) bool {
+	if !j.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
 		rows = slices.Clone(v.Rows())
 		return len(rows) > 0 && rows[len(rows)-1].Seq >= seal.Seq
 	}) {
@@ -369,7 +369,7 @@ func TestALyingServer(t *testing.T) {
 	out := j.call(t.Context(), "call")
 	r := j.asked()
 	yes := r.Approve("")
-	stranger := teamtest.New("bob")
+	stranger := bridgetest.New("bob")
 	other := *r
 	other.ID = "another"
 	forged := j.team.Vote("bob", r, yes)
@@ -457,7 +457,7 @@ func TestBundlesOnlyGoForward(t *testing.T) {
 	rolled := j.team.Sign() // serial 1
 	j.server.Offer(rolled, 3)
 	j.eventually("it is refused", func() bool { return link.ReadStatus(j.state).Bundle != "" })
-	stranger := teamtest.New("ann")
+	stranger := bridgetest.New("ann")
 	stranger.Bundle.Serial = 8
 	j.server.Offer(stranger.Sign(), 9)
 	j.eventually("it is noticed", func() bool { return link.ReadStatus(j.state).Serial == 9 })
@@ -585,7 +585,7 @@ func TestKilledBridges(t *testing.T) {
 
 // find waits for a question that is not known.
 func (j *joined) find(ctx context.Context, known []*approval.Request) (r *approval.Request) {
-	j.server.Wait(ctx.Done(), func(v teamtest.View) bool {
+	j.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
 		for id, q := range v.Asked() {
 			if !slices.ContainsFunc(known, func(k *approval.Request) bool { return k.ID == id }) {
 				r = q

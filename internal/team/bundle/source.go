@@ -26,7 +26,11 @@ func Parse(file string, data []byte) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	s := Source{Policy: t.Text, MaxAge: cmp.Or(Duration(t.MaxAge), DefaultMaxAge), Stale: Stale(cmp.Or(t.Stale, string(StaleAsk)))}
+	text, err := config.TeamPolicy(file, data)
+	if err != nil {
+		return Source{}, err
+	}
+	s := Source{Policy: text, MaxAge: cmp.Or(Duration(t.MaxAge), DefaultMaxAge), Stale: Stale(cmp.Or(t.Stale, string(StaleAsk)))}
 	var problems config.Problems
 	for _, d := range t.Deciders {
 		out := Decider{Acts: d.Acts, Not: d.Not, Proof: approval.Strength(d.Proof), Expires: Duration(d.Expires)}

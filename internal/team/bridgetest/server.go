@@ -1,4 +1,4 @@
-package teamtest
+package bridgetest
 
 import (
 	"bytes"

@@ -1,6 +1,6 @@
-// Package teamtest is a team for tests: its key, its people with keys of devices, and a small server that speaks
+// Package bridgetest is a team for tests: its key, its people with keys of devices, and a small server that speaks
 // package wire and does what it is told, also lie.
-package teamtest
+package bridgetest
 
 import (
 	"context"

@@ -1,0 +1,256 @@
+//go:build all && linux
+
+package db_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/pgtest"
+	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/wire"
+)
+
+func TestPeopleGroupsAndKeys(t *testing.T) {
+	d := open(t, pgtest.Start(t).DSN())
+	ann := sponsor(t, d)
+	if again := sponsor(t, d); again.ID != ann.ID {
+		t.Error("a person is there twice")
+	}
+	bob, err := d.AddPerson(t.Context(), "https://issuer.example", "bob", "Bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.AddGroup(t.Context(), "sre"); err != nil {
+		t.Fatal(err)
+	}
+	now, err := d.Now(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range []db.Membership{{Person: ann.ID, Source: "admin"}, {Person: bob.ID, From: now.Add(-2 * time.Hour), Until: now.Add(-time.Hour)}} {
+		if err := d.SetMember(t.Context(), "sre", m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.SetMember(t.Context(), "nobody", db.Membership{Person: ann.ID}); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("a group that is not there: %v", err)
+	}
+	people, err := d.People(t.Context())
+	if err != nil || len(people) != 2 || !slices.Equal(people[0].Groups, []string{"sre"}) || len(people[1].Groups) != 0 {
+		t.Errorf("%+v, %v", people, err)
+	}
+
+	key := db.Credential{ID: "k1", Person: bob.ID, Kind: approval.StrengthPasskey, Public: []byte("public"), RP: "assent.example.org", Name: "phone", EnrolledBy: bob.ID}
+	if _, err := d.Enrol(t.Context(), key, "", time.Hour); err == nil {
+		t.Error("a first key without an invitation")
+	}
+	if _, err := d.Invite(t.Context(), bob.ID, bob.ID, time.Hour); err == nil {
+		t.Error("an invitation by oneself")
+	}
+	secret, err := d.Invite(t.Context(), bob.ID, ann.ID, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stolen := key
+	stolen.Person = ann.ID
+	if _, err := d.Enrol(t.Context(), stolen, secret, time.Hour); !errors.Is(err, db.ErrSpent) {
+		t.Errorf("an invitation for another person: %v", err)
+	}
+	got, err := d.Enrol(t.Context(), key, secret, time.Hour)
+	if err != nil || got.EnrolledBy != ann.ID || got.CountsFrom.Sub(got.Created) != time.Hour {
+		t.Errorf("%+v, %v", got, err)
+	}
+	key.ID = "k2"
+	if _, err := d.Enrol(t.Context(), key, secret, time.Hour); !errors.Is(err, db.ErrSpent) {
+		t.Errorf("an invitation twice: %v", err)
+	}
+	if _, err := d.Enrol(t.Context(), key, "", time.Hour); err == nil {
+		t.Error("a key vouched for by one that still waits")
+	}
+	notices, err := d.TakeNotices(t.Context(), 10, time.Minute)
+	if err != nil || len(notices) != 1 || notices[0].Kind != db.NoticeEnrolled || bytes.Contains(notices[0].Body, []byte(secret)) {
+		t.Errorf("%+v, %v", notices, err)
+	}
+}
+
+func TestAMachineJoinsOnce(t *testing.T) {
+	d := open(t, pgtest.Start(t).DSN())
+	ann := sponsor(t, d)
+	token, err := d.JoinToken(t.Context(), ann.ID, "admin", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	ids, refused := map[string]bool{}, 0
+	var all sync.WaitGroup
+	for i := range 8 {
+		j := wire.Join{Token: token, Public: bytes.Repeat([]byte{byte(i / 4)}, 32), Host: "laptop"}
+		all.Go(func() {
+			g, err := d.Join(t.Context(), j)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				ids[g.ID] = true
+			case errors.Is(err, db.ErrSpent):
+				refused++
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if len(ids) != 1 || refused != 4 {
+		t.Errorf("%d machines joined, %d were refused", len(ids), refused)
+	}
+	old, err := d.JoinToken(t.Context(), ann.ID, "admin", -time.Second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Join(t.Context(), wire.Join{Token: old, Public: bytes.Repeat([]byte{9}, 32)}); !errors.Is(err, db.ErrSpent) {
+		t.Errorf("an expired token: %v", err)
+	}
+	for id := range ids {
+		if err := d.Lease(t.Context(), map[string]int64{id: 7}, time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.SetAgent(t.Context(), db.Agent{Gate: id, Name: "claude-code", Sponsor: "nobody"}); !errors.Is(err, db.ErrNotFound) {
+			t.Errorf("an agent without a sponsor: %v", err)
+		}
+		if g, err := d.Gate(t.Context(), id); err != nil || g.Serial != 7 || !g.LeaseUntil.After(g.Created) {
+			t.Errorf("%+v, %v", g, err)
+		}
+	}
+}
+
+// verify takes a note that says "signed N".
+func verify(note []byte) (serial int64, err error) {
+	_, err = fmt.Sscanf(string(note), "signed %d", &serial)
+	return serial, err
+}
+
+func TestBundlesRiseByOne(t *testing.T) {
+	dsn := pgtest.Start(t).DSN()
+	d := open(t, dsn)
+	publish := func(serial int) error {
+		_, err := d.Publish(t.Context(), []byte("signed "+strconv.Itoa(serial)), verify)
+		return err
+	}
+	if _, err := d.Newest(t.Context(), verify); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("none yet: %v", err)
+	}
+	// Somebody who writes to the database is in nobody's way.
+	sql(t, dsn, `INSERT INTO team.bundles (tenant, serial, note) SELECT $1, n, 'forged' FROM generate_series(2, 60) AS n`, tenant)
+	sql(t, dsn, `INSERT INTO team.bundles (tenant, serial, note) VALUES ($1, 9000000000000000000, 'signed 1')`, tenant)
+	for serial, want := range []error{nil, nil, nil} {
+		if err := publish(serial + 1); !errors.Is(err, want) {
+			t.Errorf("%d: %v", serial+1, err)
+		}
+	}
+	for _, serial := range []int{2, 5} {
+		if err := publish(serial); !errors.Is(err, db.ErrSerial) {
+			t.Errorf("%d: %v", serial, err)
+		}
+	}
+	if _, err := d.Publish(t.Context(), []byte("forged"), verify); err == nil {
+		t.Error("a bundle that does not verify")
+	}
+	list, err := d.Bundles(t.Context(), verify)
+	if err != nil || len(list) != 3 || list[0].Serial != 3 {
+		t.Errorf("%+v, %v", list, err)
+	}
+	var won int
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			_, err := d.Publish(t.Context(), fmt.Appendf(nil, "signed 4 by %d", i), verify)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				won++
+			} else if !errors.Is(err, db.ErrSerial) {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if won != 1 {
+		t.Errorf("%d bundles have the serial 4", won)
+	}
+}
+
+func TestWebSessionsAndNotices(t *testing.T) {
+	dsn := pgtest.Start(t).DSN()
+	d := open(t, dsn)
+	s := d.Sessions()
+	if err := s.Commit("token", []byte("data"), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Commit("old", []byte("data"), time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if data, found, err := s.Find("token"); err != nil || !found || string(data) != "data" {
+		t.Errorf("%q, %v, %v", data, found, err)
+	}
+	if _, found, err := s.Find("old"); err != nil || found {
+		t.Errorf("an expired session: %v, %v", found, err)
+	}
+	if err := s.Delete("token"); err != nil {
+		t.Fatal(err)
+	}
+	if _, found, err := s.Find("token"); err != nil || found {
+		t.Errorf("a deleted session: %v, %v", found, err)
+	}
+
+	sql(t, dsn, `INSERT INTO team.outbox (tenant, kind, subject, body) SELECT $1, 'request.opened', n::text, '{}' FROM generate_series(1, 100) AS n`, tenant)
+	var mu sync.Mutex
+	taken := map[int64]int{}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for {
+				list, err := d.TakeNotices(t.Context(), 7, time.Hour)
+				if err != nil {
+					t.Error(err)
+				}
+				if len(list) == 0 {
+					return
+				}
+				mu.Lock()
+				for _, n := range list {
+					taken[n.ID]++
+				}
+				mu.Unlock()
+				if err := d.Sent(t.Context(), list[1:]...); err != nil {
+					t.Error(err)
+				}
+				if err := d.NotSent(t.Context(), list[0], errors.New("refused")); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	for id, times := range taken {
+		if times != 1 {
+			t.Errorf("notice %d was taken %d times", id, times)
+		}
+	}
+	if len(taken) != 100 {
+		t.Errorf("%d were taken", len(taken))
+	}
+	sql(t, dsn, `UPDATE team.outbox SET next_at = now() - interval '1 second'`)
+	again, err := d.TakeNotices(t.Context(), 100, time.Hour)
+	if err != nil || len(again) < 15 || again[0].Tries != 2 {
+		t.Errorf("%d are tried again, %v", len(again), err)
+	}
+}

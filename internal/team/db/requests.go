@@ -1,0 +1,359 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/team/wire"
+	"github.com/assent-dev/assent/policy"
+)
+
+// A Request is a question of a gate with how it stands.
+type Request struct {
+	// Request is what the gate signed, as it was read: its routing and its view count.
+	*approval.Request
+	View policy.Digest // of what it shows
+	// Body and Signature are those of the gate.
+	Body      []byte
+	Signature []byte
+
+	State   policy.State // [policy.StatePending] while it is open
+	Version int64        // grows with each change
+	// Asked are the groups whose members can be of use by now, and "person:ID" for the sponsor.
+	Asked []string
+	// Decision is what the voters agreed to; nil while it is open or nobody decided.
+	Decision *approval.Decision
+	EndedBy  *policy.Who // who answered at the machine
+	// These are times of the database's clock.
+	Asking    time.Time // when it came in
+	Changed   time.Time
+	Escalates time.Time // when further people are asked
+	Expires   time.Time // when it ends with a denial; zero: never
+	Age       time.Duration
+	// Voted are the persons who have voted.
+	Voted []string
+}
+
+// personPrefix marks a single person among groups: no group has a colon in its name.
+const personPrefix = "person:"
+
+// parseRequest reads and checks what a gate signed.
+func (d *DB) parseRequest(gate string, key ed25519.PublicKey, body, signature []byte) (*approval.Request, error) {
+	if !wire.VerifyRequest(key, body, signature) {
+		return nil, errors.New("the machine's signature does not fit")
+	}
+	var r approval.Request
+	if err := json.Unmarshal(body, &r); err != nil {
+		return nil, err
+	}
+	switch {
+	case r.ID == "":
+		return nil, errors.New("it has no id")
+	case r.Routing == nil:
+		return nil, errors.New("it does not say who decides")
+	case r.Routing.Tenant != d.tenant || r.Routing.Gate != gate:
+		return nil, errors.New("it is of another team or machine")
+	case r.Routing.Sponsor == "":
+		return nil, errors.New("nobody is behind its agent")
+	}
+	if err := r.Routing.Need.Validate(); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// Ask takes questions of a gate. Those that are there already are taken as well, if they are the same.
+func (d *DB) Ask(ctx context.Context, g Gate, questions []wire.Signed) (wire.Taken, error) {
+	taken := wire.Taken{}
+	refuse := func(id string, err error) {
+		if taken.Refused == nil {
+			taken.Refused = map[string]string{}
+		}
+		taken.Refused[id] = err.Error()
+	}
+	asked, known := map[string]wire.Signed{}, map[string]*knownRequest{}
+	batch := &pgx.Batch{}
+	for _, q := range questions {
+		r, err := d.parseRequest(g.ID, g.Public, q.Request, q.Signature)
+		if err != nil {
+			refuse(claimedID(q.Request), err)
+			continue
+		}
+		view, err := r.ViewDigest(ctx)
+		if err != nil {
+			refuse(r.ID, err)
+			continue
+		}
+		if asked[r.ID].Request != nil {
+			refuse(r.ID, errors.New("it is there twice"))
+			continue
+		}
+		asked[r.ID], known[r.ID] = q, &knownRequest{r, view, string(g.Public)}
+		d.queueRequest(batch, r, view, q)
+	}
+	if len(asked) == 0 {
+		return taken, nil
+	}
+	ids := sortedKeys(asked)
+	err := d.in(ctx, Changes{Requests: ids, Outbox: true}, func(tx pgx.Tx) error {
+		if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, `SELECT id, gate, body FROM team.requests WHERE tenant = $1 AND id = ANY($2) ORDER BY id`, d.tenant, ids)
+		if err != nil {
+			return err
+		}
+		var id, gate string
+		var body []byte
+		_, err = pgx.ForEachRow(rows, []any{&id, &gate, &body}, func() error {
+			if gate != g.ID || !bytes.Equal(body, asked[id].Request) {
+				refuse(id, errors.New("another request has this id"))
+			} else {
+				taken.Requests = append(taken.Requests, id)
+			}
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return wire.Taken{}, fmt.Errorf("requests of machine %s: %w", g.ID, err)
+	}
+	for _, id := range taken.Requests {
+		d.known.put(known[id])
+	}
+	return taken, nil
+}
+
+// claimedID is what a question that is not taken calls itself.
+func claimedID(body []byte) string {
+	var r struct {
+		ID string `json:"id"`
+	}
+	_ = json.Unmarshal(body, &r) // without an id the machine is told about ""
+	return r.ID
+}
+
+// queueRequest inserts a question and announces it, unless its id is there.
+func (d *DB) queueRequest(batch *pgx.Batch, r *approval.Request, view policy.Digest, q wire.Signed) {
+	need := r.Routing.Need
+	var expires, escalates *time.Duration
+	if need.Expires > 0 {
+		expires = &need.Expires
+	}
+	for _, e := range need.Escalate {
+		if escalates == nil || e.After < *escalates {
+			escalates = &e.After
+		}
+	}
+	batch.Queue(`WITH put AS (
+			INSERT INTO team.requests (tenant, id, gate, agent, sponsor, summary, body, signature, view_digest, fingerprint, need, serial,
+				asked, excluded, escalates_at, expires_at)
+			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, now() + $15::interval, now() + $16::interval)
+			ON CONFLICT DO NOTHING RETURNING id)
+		INSERT INTO team.outbox (tenant, kind, subject, body) SELECT $1, $17, id, $18 FROM put`,
+		d.tenant, r.ID, r.Routing.Gate, r.Routing.Agent, r.Routing.Sponsor, strings.ToValidUTF8(strings.ReplaceAll(r.Summary, "\x00", ""), "?"),
+		[]byte(q.Request), q.Signature, view[:], r.Fingerprint[:], need, r.Routing.Serial,
+		asks(r, 0), excluded(r), escalates, expires, NoticeOpened, about(r, policy.StatePending))
+}
+
+// asks are those who can be of use when the request is this old.
+func asks(r *approval.Request, age time.Duration) (out []string) {
+	for _, c := range r.Routing.Need.From {
+		if c.Group == approval.FromSponsor {
+			out = append(out, personPrefix+r.Routing.Sponsor)
+		} else {
+			out = append(out, c.Group)
+		}
+	}
+	for _, e := range r.Routing.Need.Escalate {
+		if age >= e.After {
+			out = append(out, e.To)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// excluded are persons whose yes does not count. Who wrote the policy is the directory's to say.
+func excluded(r *approval.Request) []string {
+	out := []string{}
+	for _, who := range r.Routing.Need.Not {
+		switch who {
+		case approval.NotSponsor:
+			out = append(out, r.Routing.Sponsor)
+		case approval.NotEditor:
+		default:
+			out = append(out, who)
+		}
+	}
+	return out
+}
+
+// End closes questions that need no answer any more, as their gate says.
+func (d *DB) End(ctx context.Context, gate string, ended []wire.Ended) error {
+	batch, ids := &pgx.Batch{}, []string{}
+	slices.SortFunc(ended, func(a, b wire.Ended) int { return strings.Compare(a.Request, b.Request) })
+	for _, e := range ended {
+		if e.State == policy.StatePending || e.State == "" {
+			return fmt.Errorf("request %q: it has not ended", e.Request)
+		}
+		ids = append(ids, e.Request)
+		batch.Queue(`WITH put AS (
+				UPDATE team.requests SET state = $4, ended_by = $5, version = version + 1, changed = now(), escalates_at = NULL
+				WHERE tenant = $1 AND gate = $2 AND id = $3 AND state = 'pending' RETURNING id, agent, sponsor, summary)
+			INSERT INTO team.outbox (tenant, kind, subject, body)
+			SELECT $1, $6, id, convert_to(jsonb_build_object('request', id, 'gate', $2::text, 'agent', agent, 'sponsor', sponsor, 'summary', summary, 'state', $4::text)::text, 'UTF8') FROM put`,
+			d.tenant, gate, e.Request, e.State, e.By, NoticeSettled)
+	}
+	err := d.in(ctx, Changes{Requests: ids, Outbox: true}, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
+	if err != nil {
+		return fmt.Errorf("requests of machine %s: %w", gate, err)
+	}
+	return nil
+}
+
+const selectRequests = `SELECT r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision, r.ended_by,
+	r.created, r.changed, r.escalates_at, r.expires_at, now() - r.created,
+	(SELECT coalesce(array_agg(v.person ORDER BY v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id)
+	FROM team.requests r WHERE r.tenant = $1`
+
+func readRequest(row pgx.CollectableRow) (r Request, err error) {
+	var gate string
+	var view, decision []byte
+	err = row.Scan(&gate, &r.Body, &r.Signature, &view, &r.State, &r.Version, &r.Asked, &decision, &r.EndedBy,
+		&r.Asking, &r.Changed, moment(&r.Escalates), moment(&r.Expires), &r.Age, &r.Voted)
+	if err != nil {
+		return r, err
+	}
+	r.Request = new(approval.Request)
+	if err := json.Unmarshal(r.Body, r.Request); err != nil {
+		return r, fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	if decision != nil {
+		if err := json.Unmarshal(decision, &r.Decision); err != nil {
+			return r, fmt.Errorf("request %s: %w: %w", r.ID, ErrChanged, err)
+		}
+	}
+	r.View, err = r.ViewDigest(context.Background())
+	if err == nil && (!bytes.Equal(r.View[:], view) || r.Routing == nil || r.Routing.Gate != gate) {
+		err = fmt.Errorf("request %s: %w", r.ID, ErrChanged)
+	}
+	return r, err
+}
+
+// Verify reports why the request is not what the gate with this key signed.
+func (r *Request) Verify(key ed25519.PublicKey) error {
+	if !wire.VerifyRequest(key, r.Body, r.Signature) {
+		return fmt.Errorf("request %s: %w: the machine's signature does not fit", r.ID, ErrChanged)
+	}
+	return nil
+}
+
+// Request returns a question by id.
+func (d *DB) Request(ctx context.Context, id string) (Request, error) {
+	return one(ctx, d, "request "+id, readRequest, selectRequests+` AND r.id = $2`, d.tenant, id)
+}
+
+// A Page asks for some of many. The zero Page is the first one.
+type Page struct {
+	After string // Next of the page before
+	Limit int    // 50 if it is 0, at most 500
+}
+
+func (p Page) limit() int {
+	if p.Limit <= 0 {
+		return 50
+	}
+	return min(p.Limit, 500)
+}
+
+// OpenFor returns open questions that the person can help to answer, the oldest first: as a member of one
+// of the groups, or as the sponsor. Next is for the page that follows; it is empty after the last one.
+func (d *DB) OpenFor(ctx context.Context, person string, groups []string, p Page) (out []Request, next string, err error) {
+	asked := append([]string{personPrefix + person}, groups...)
+	return d.page(ctx, p, "", ` AND r.state = 'pending' AND r.asked && $5 AND NOT ($6 = ANY (r.excluded))`, asked, person)
+}
+
+// A Filter chooses among all questions; what is empty chooses nothing.
+type Filter struct {
+	State   policy.State
+	Gate    string
+	Sponsor string
+	Since   time.Time
+}
+
+// History returns questions, the newest first.
+func (d *DB) History(ctx context.Context, f Filter, p Page) (out []Request, next string, err error) {
+	return d.page(ctx, p, "DESC", ` AND ($5 = '' OR r.state = $5) AND ($6 = '' OR r.gate = $6) AND ($7 = '' OR r.sponsor = $7)
+		AND ($8::timestamptz IS NULL OR r.created >= $8)`, f.State, f.Gate, f.Sponsor, moment(&f.Since))
+}
+
+// page reads one page in the order of time. A cursor is the time in microseconds and the id.
+func (d *DB) page(ctx context.Context, p Page, order, where string, args ...any) (out []Request, next string, err error) {
+	var after *time.Time
+	var id string
+	if p.After != "" {
+		var micros int64
+		if _, err := fmt.Sscanf(p.After, "%d-", &micros); err != nil {
+			return nil, "", fmt.Errorf("page %q: use the one that the page before gave", p.After)
+		}
+		at := time.UnixMicro(micros)
+		_, id, _ = strings.Cut(p.After, "-")
+		after = &at
+	}
+	compare := ">"
+	if order == "DESC" {
+		compare = "<"
+	}
+	query := selectRequests + where + ` AND ($2::timestamptz IS NULL OR (r.created, r.id) ` + compare + ` ($2, $3))
+		ORDER BY r.created ` + order + `, r.id ` + order + ` LIMIT $4`
+	out, err = all(ctx, d, "requests", readRequest, query, append([]any{d.tenant, after, id, p.limit() + 1}, args...)...)
+	if err == nil && len(out) > p.limit() {
+		out = out[:p.limit()]
+		last := out[len(out)-1]
+		next = fmt.Sprintf("%d-%s", last.Asking.UnixMicro(), last.ID)
+	}
+	return out, next, err
+}
+
+// A requestCache has requests that were read and whose signatures fit: what a gate signed never changes.
+type requestCache struct {
+	mu    sync.Mutex
+	known map[string]*knownRequest
+}
+
+// A knownRequest is a request as its gate signed it. Its fields are not changed.
+type knownRequest struct {
+	*approval.Request
+	view policy.Digest
+	key  string // of the gate
+}
+
+// maxKnown bounds the cache; when it is full, it starts anew.
+const maxKnown = 4096
+
+func (c *requestCache) get(id string) *knownRequest {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.known[id]
+}
+
+func (c *requestCache) put(r *knownRequest) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxKnown {
+		c.known = map[string]*knownRequest{}
+	}
+	c.known[r.ID] = r
+}

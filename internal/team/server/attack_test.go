@@ -1,0 +1,322 @@
+//go:build all && linux
+
+package server_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/wire"
+	"github.com/assent-dev/assent/policy"
+)
+
+// Only the machine itself is let in.
+func TestCallsThatAreRefused(t *testing.T) {
+	f := newTeam(t)
+	r := f.serve()
+	g, other := r.join(), r.join()
+	unsigned := func(q *http.Request) { q.Header.Del("Authorization") }
+	for _, c := range []struct{ method, path string }{
+		{"POST", "/gate/v1/requests"}, {"POST", "/gate/v1/ended"}, {"GET", "/gate/v1/wait"}, {"GET", "/gate/v1/bundle"},
+		{"POST", "/gate/v1/audit"}, {"POST", "/gate/v1/leave"},
+	} {
+		var body []byte
+		if c.method == "POST" {
+			body = []byte("[]")
+		}
+		r.refused(401, "not signed", c.method, c.path, g, body, unsigned)
+		r.refused(401, "not signed", c.method, c.path, g, body, func(q *http.Request) { q.Header.Set("Authorization", "Bearer x") })
+		r.refused(401, "does not know this machine", c.method, c.path, gate{"g_nobody", g.key}, body)
+		r.refused(401, "does not fit", c.method, c.path, gate{g.id, other.key}, body)
+		r.refused(401, "does not fit", c.method, c.path, g, body, func(q *http.Request) { q.URL.RawQuery = "after=1&x=y" })
+		r.refused(401, "set it", c.method, c.path, g, body, func(q *http.Request) {
+			wire.SignCall(q, body, g.id, g.key, time.Now().Add(-wire.MaxSkew-time.Minute))
+		})
+	}
+	// The signature of another call or of another body does not fit.
+	tampered := []byte(`[{"request":"r","state":"denied"}]`)
+	r.refused(401, "does not fit", "POST", "/gate/v1/ended", g, tampered, func(q *http.Request) { wire.SignCall(q, []byte("[]"), g.id, g.key, time.Now()) })
+	q, err := http.NewRequest("POST", r.url+"/gate/v1/ended", nil)
+	f.must(err)
+	wire.SignCall(q, []byte("{}"), g.id, g.key, time.Now())
+	r.refused(401, "does not fit", "POST", "/gate/v1/leave", gate{}, []byte("{}"), func(p *http.Request) { p.Header = q.Header })
+	if status := r.do("POST", "/gate/v1/ended", g, []wire.Ended{}, nil); status != 200 {
+		t.Errorf("the machine itself: %d", status)
+	}
+}
+
+func TestBodiesThatAreRefused(t *testing.T) {
+	f := newTeam(t)
+	f.extra = "limits: {request_bytes: 100000, audit_bytes: 100000, audit_in_flight: 150000}\n"
+	r := f.serve()
+	g := r.join()
+	for body, why := range map[string]string{"": "JSON", "{}": "JSON", "[": "JSON", "[] []": "more than one", `[{"request":{},"signature":"","more":1}]`: "unknown field"} {
+		r.refused(400, why, "POST", "/gate/v1/requests", g, []byte(body))
+	}
+	for _, body := range []string{`[{"request":"","state":"denied"}]`, `[{"request":"r","state":"pending"}]`, `[{"request":"r","state":"whatever"}]`} {
+		r.refused(400, "not one that ends it", "POST", "/gate/v1/ended", g, []byte(body))
+	}
+	nul := records("g", 0, make([]byte, sha256.Size), 1)
+	nul.Rows[0].Texts = []string{"a\x00b"}
+	data, err := json.Marshal(nul)
+	f.must(err)
+	r.refused(400, "NUL", "POST", "/gate/v1/audit", g, data)
+	r.refused(413, "at most 100000", "POST", "/gate/v1/requests", g, bytes.Repeat([]byte(" "), 100001))
+	r.refused(413, "at most 16384", "POST", "/gate/v1/join", gate{}, bytes.Repeat([]byte(" "), 1<<20))
+	r.refused(413, "at most", "POST", "/gate/v1/bundle", gate{}, bytes.Repeat([]byte(" "), bundle.MaxBytes+1))
+	r.refused(413, "at most 0", "GET", "/gate/v1/wait", g, []byte("{}"))
+	r.refused(503, "try again", "POST", "/gate/v1/bundle", gate{}, bytes.Repeat([]byte(" "), 1<<20)) // more than is in hand at once
+	r.refused(400, "not a number", "GET", "/gate/v1/wait?after=-1", g, nil)
+	// Nothing of it is held.
+	if text := r.scrape(); !strings.Contains(text, "assent_body_bytes_free 150000\n") {
+		t.Error(text)
+	}
+	many := make([]wire.Ended, 1000)
+	for i := range many {
+		many[i] = wire.Ended{Request: "r", State: policy.StateDenied}
+	}
+	if status := r.do("POST", "/gate/v1/ended", g, many, nil); status != 413 {
+		t.Errorf("1000 at once: %d", status)
+	}
+}
+
+// A token works once, for one key.
+func TestJoinTokens(t *testing.T) {
+	f := newTeam(t)
+	r := f.serve()
+	token, err := f.db.JoinToken(t.Context(), f.ann.ID, "test", time.Hour)
+	f.must(err)
+	expired, err := f.db.JoinToken(t.Context(), f.ann.ID, "test", -time.Second)
+	f.must(err)
+	public, _ := newKey(t)
+	j := wire.Join{Token: token, Public: public, Host: "h", User: "u"}
+	results := make(chan int, 10)
+	for range 10 { // ten machines at once, with keys of their own
+		go func() {
+			mine := j
+			mine.Public, _ = newKey(t)
+			results <- r.do("POST", "/gate/v1/join", gate{}, mine, nil)
+		}()
+	}
+	won := 0
+	for range 10 {
+		switch status := <-results; status {
+		case 200:
+			won++
+		case 403:
+		default:
+			t.Errorf("%d", status)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d machines joined with one token", won)
+	}
+	for _, bad := range []wire.Join{j, {Token: expired, Public: public}, {Token: "guess", Public: public}} {
+		if status := r.do("POST", "/gate/v1/join", gate{}, bad, nil); status != 403 {
+			t.Errorf("%+v: %d", bad, status)
+		}
+	}
+	for _, bad := range []wire.Join{{Public: public}, {Token: "x", Public: public[1:]}, {Token: "x", Public: public, Host: strings.Repeat("x", 300)}} {
+		if status := r.do("POST", "/gate/v1/join", gate{}, bad, nil); status != 400 {
+			t.Errorf("%+v: %d", bad, status)
+		}
+	}
+}
+
+// A machine asks in its own name only, for the person behind it.
+func TestQuestionsThatAreRefused(t *testing.T) {
+	f := newTeam(t)
+	f.extra = "limits: {open_requests: 3}\n"
+	r := f.serve()
+	g, other := r.join(), r.join()
+	for why, change := range map[string]func(*approval.Request){
+		"it is of the machine": func(q *approval.Request) { q.Routing.Gate = other.id },
+		"it is for the team":   func(q *approval.Request) { q.Routing.Tenant = "evil" },
+		"is not the person":    func(q *approval.Request) { q.Routing.Sponsor = "p_bob" },
+		"who decides":          func(q *approval.Request) { q.Routing.Need.From = nil },
+		"proof":                func(q *approval.Request) { q.Routing.Need.Proof = "" },
+		"does not say who":     func(q *approval.Request) { q.Routing = nil },
+		"the id of a question": func(q *approval.Request) { q.ID = strings.Repeat("x", 300) },
+	} {
+		if _, refused := r.ask(g, f.question(g, change)); !strings.Contains(refused, why) {
+			t.Errorf("%q: %q", why, refused)
+		}
+	}
+	// Another machine's question, also one that it signed itself.
+	if _, refused := r.ask(g, f.question(other)); !strings.Contains(refused, "does not fit") {
+		t.Error(refused)
+	}
+	q := f.question(g)
+	q.Request = bytes.Replace(q.Request, []byte("claude-code"), []byte("claude-c0de"), 1)
+	if _, refused := r.ask(g, q); !strings.Contains(refused, "does not fit") {
+		t.Error(refused)
+	}
+	// The id of another machine's question is taken.
+	theirs := f.question(other)
+	id, refused := r.ask(other, theirs)
+	if refused != "" {
+		t.Fatal(refused)
+	}
+	if _, refused := r.ask(g, f.question(g, func(q *approval.Request) { q.ID = id })); !strings.Contains(refused, "another request has this id") {
+		t.Error(refused)
+	}
+	// Nor can it end it.
+	if status := r.do("POST", "/gate/v1/ended", g, []wire.Ended{{Request: id, State: policy.StateApproved}}, nil); status != 200 {
+		t.Error(status)
+	}
+	if row, err := f.db.Request(t.Context(), id); err != nil || row.State != policy.StatePending {
+		t.Errorf("another machine ended it: %v %v", row.State, err)
+	}
+	// Only so many are open at once; one that is there is taken again.
+	first := f.question(g)
+	r.ask(g, first)
+	r.ask(g, f.question(g))
+	r.ask(g, f.question(g))
+	if _, refused := r.ask(g, f.question(g)); !strings.Contains(refused, "as many as may be") {
+		t.Error(refused)
+	}
+	if _, refused := r.ask(g, first); refused != "" {
+		t.Error(refused)
+	}
+}
+
+// Whatever stands in a bundle, only the team's key makes it one.
+func TestBundlesThatAreRefused(t *testing.T) {
+	f := newTeam(t)
+	r := f.serve()
+	g := r.join()
+	evil, _ := teamKeys(t)
+	good := f.bundle(1, g)
+	b, err := bundle.Open(good, f.trust)
+	f.must(err)
+	forged, err := bundle.Sign(b, evil)
+	f.must(err)
+	stripped, _, _ := bytes.Cut(good, []byte("\n\n"))
+	foreign, err := note.Sign(&note.Note{Text: "hello\n"}, f.key)
+	f.must(err)
+	for name, body := range map[string][]byte{
+		"forged": forged, "stripped": stripped, "another note": foreign, "empty": nil, "changed": bytes.Replace(good, []byte("acme"), []byte("acmf"), 1),
+		"another team": f.bundleWith(1, func(b *bundle.Bundle) { b.Tenant = "other" }),
+	} {
+		if status, _, said := r.call("POST", "/gate/v1/bundle", gate{}, body); status != 403 {
+			t.Errorf("%s: %d %s", name, status, said)
+		}
+	}
+	r.refused(409, "serial", "POST", "/gate/v1/bundle", gate{}, f.bundle(2, g))
+	for range 2 {
+		if status, _, said := r.call("POST", "/gate/v1/bundle", gate{}, good); status != 200 {
+			t.Errorf("%d %s", status, said)
+		}
+	}
+	if status, _, said := r.call("POST", "/gate/v1/bundle", gate{}, f.bundle(2, g)); status != 200 {
+		t.Errorf("%d %s", status, said)
+	}
+	r.refused(409, "serial", "POST", "/gate/v1/bundle", gate{}, good)
+}
+
+// Odd paths and methods end at the guard.
+func TestPaths(t *testing.T) {
+	f := newTeam(t)
+	r := f.serve()
+	g := r.join()
+	for _, path := range []string{"//gate/v1/wait", "/gate//v1/wait", "/gate/v1/./wait", "/gate/v1/../v1/wait", "/gate/v1/%2e%2e/v1/wait", "/gate/v1/%2e%2e%2fv1/wait",
+		"/gate/v1/wait/", "/gate/v2/wait", "/gate", "/metrics", "/gate/v1/wait%00", `/gate\v1\wait`} {
+		if status, _, _ := r.call("GET", path, g, nil, func(q *http.Request) {
+			q.URL.Opaque = strings.TrimPrefix(r.url, "https:") + path // as it is written
+		}); status != 404 && status != 401 {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+	for _, method := range []string{"PUT", "DELETE", "PATCH", "OPTIONS"} {
+		if status := r.do(method, "/gate/v1/wait", g, nil, nil); status != 404 {
+			t.Errorf("%s: %d", method, status)
+		}
+	}
+}
+
+// Who connects and says nothing, or little by little, is sent away, and takes no memory meanwhile.
+func TestSlowCallers(t *testing.T) {
+	f := newTeam(t)
+	f.extra = "limits: {audit_in_flight: 200000}\n"
+	r := f.serve()
+	g := r.join()
+	dial := func() net.Conn {
+		c, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), &tls.Config{RootCAs: f.pool})
+		f.must(err)
+		t.Cleanup(func() { c.Close() })
+		return c
+	}
+	half := dial()
+	fmt.Fprint(half, "GET /gate/v1/wait HTTP/1.1\r\nHost: x\r\n")
+	// A body that never comes holds only the first piece of it.
+	var slow []net.Conn
+	for range 5 {
+		c := dial()
+		fmt.Fprintf(c, "POST /gate/v1/bundle HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", bundle.MaxBytes)
+		slow = append(slow, c)
+	}
+	eventually(t, "they are read", func() bool {
+		return strings.Contains(r.scrape(), fmt.Sprintf("assent_body_bytes_free %d\n", 200000-5*16384))
+	})
+	if status := r.do("POST", "/gate/v1/audit", g, records("g", 0, make([]byte, sha256.Size), 50), nil); status != 200 {
+		t.Errorf("others are not let in: %d", status)
+	}
+	for _, c := range slow {
+		c.Close()
+	}
+	eventually(t, "it is given back", func() bool { return strings.Contains(r.scrape(), "assent_body_bytes_free 200000\n") })
+	f.must(half.SetReadDeadline(time.Now().Add(15 * time.Second)))
+	if line, err := bufio.NewReader(half).ReadString('\n'); err == nil && !strings.Contains(line, "408") {
+		t.Errorf("half a head was answered: %s", line)
+	} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
+		t.Error("half a head is held for ever")
+	}
+	// A head that is too long.
+	long := dial()
+	fmt.Fprintf(long, "GET / HTTP/1.1\r\nHost: x\r\nX: %s\r\n\r\n", strings.Repeat("x", 100<<10))
+	if line, err := bufio.NewReader(long).ReadString('\n'); err == nil && !strings.Contains(line, "431") {
+		t.Errorf("%s", line)
+	}
+}
+
+// Plain HTTP where TLS is meant, and old TLS, get nowhere; a length that is not said is not guessed.
+func TestTransport(t *testing.T) {
+	f := newTeam(t)
+	r := f.serve()
+	address := strings.TrimPrefix(r.url, "https://")
+	answer, err := http.Get("http://" + address + "/healthz")
+	if err == nil {
+		answer.Body.Close()
+		if answer.StatusCode != 400 {
+			t.Errorf("plain HTTP: %s", answer.Status)
+		}
+	}
+	if c, err := tls.Dial("tcp", address, &tls.Config{RootCAs: f.pool, MaxVersion: tls.VersionTLS11}); err == nil {
+		c.Close()
+		t.Error("TLS 1.1 is taken")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	q, err := http.NewRequestWithContext(ctx, "POST", r.url+"/gate/v1/join", struct{ *strings.Reader }{strings.NewReader("{}")}) // chunked
+	f.must(err)
+	got, err := r.http.Do(q)
+	f.must(err)
+	defer got.Body.Close()
+	if got.StatusCode != 411 {
+		t.Errorf("chunked: %s", got.Status)
+	}
+}

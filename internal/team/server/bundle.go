@@ -1,0 +1,155 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/db"
+)
+
+// bundleCache has the newest bundle, once for all machines that fetch it.
+type bundleCache struct{ newest atomic.Pointer[published] }
+
+// published is a bundle as it is sent.
+type published struct {
+	*bundle.Bundle
+	note, packed []byte
+	etag         string
+	machines     map[string]*bundle.Machine // by id
+}
+
+// serial is that of the newest bundle; 0 if there is none.
+func (c *bundleCache) serial() int64 {
+	if p := c.newest.Load(); p != nil {
+		return p.Serial
+	}
+	return 0
+}
+
+// openBundle checks a note with the team's key. A bundle of another team may have been signed with the same key.
+func (s *Server) openBundle(note []byte) (*bundle.Bundle, error) {
+	b, err := bundle.Open(note, s.cfg.Trust)
+	if err == nil && b.Tenant != s.cfg.Tenant {
+		err = fmt.Errorf("the bundle is of the team %q; this is the server of %q", b.Tenant, s.cfg.Tenant)
+	}
+	return b, err
+}
+
+func (s *Server) verifyBundle(note []byte) (int64, error) {
+	b, err := s.openBundle(note)
+	if err != nil {
+		return 0, err
+	}
+	return b.Serial, nil
+}
+
+// refreshBundle reads the newest bundle. Rows that the team's key did not sign are not seen.
+func (s *Server) refreshBundle(ctx context.Context) error {
+	row, err := s.db.Newest(ctx, s.verifyBundle)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if row.Serial <= s.bundle.serial() { // somebody took rows away; who has a newer one keeps it
+		return nil
+	}
+	b, err := s.openBundle(row.Note)
+	if err != nil {
+		return err
+	}
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, err = zip.Write(row.Note)
+	if err = errors.Join(err, zip.Close()); err != nil {
+		return err
+	}
+	p := &published{Bundle: b, note: row.Note, packed: packed.Bytes(), etag: strconv.Quote(strconv.FormatInt(b.Serial, 10)),
+		machines: map[string]*bundle.Machine{}}
+	for i := range b.Machines {
+		p.machines[b.Machines[i].ID] = &b.Machines[i]
+	}
+	s.bundle.newest.Store(p)
+	s.log.Info("bundle", "serial", b.Serial, "bytes", len(row.Note))
+	s.waiting.wakeAll()
+	return nil
+}
+
+// court is what the newest bundle says about who is who; nobody is anybody without one.
+func (s *Server) court(now time.Time) db.Court {
+	p := s.bundle.newest.Load()
+	if p == nil {
+		p = &published{Bundle: &bundle.Bundle{}}
+	}
+	return db.Court{People: p.Directory(now), Gate: func(id string) ed25519.PublicKey {
+		if m := p.machines[id]; m != nil {
+			return m.Public
+		}
+		return nil
+	}}
+}
+
+// giveBundle answers with the newest bundle, as it was published.
+func (s *Server) giveBundle(w http.ResponseWriter, r *http.Request, _ *db.Gate, _ []byte) error {
+	p := s.bundle.newest.Load()
+	if p == nil {
+		return refuse(http.StatusNotFound, "the team has published no policy yet")
+	}
+	h := w.Header()
+	h.Set("ETag", p.etag)
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Vary", "Accept-Encoding")
+	if r.Header.Get("If-None-Match") == p.etag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	data := p.note
+	if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		data = p.packed
+	}
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	_, _ = w.Write(data) // an error means that the caller has gone
+	return nil
+}
+
+// takeBundle publishes a bundle. Whoever sends it needs no right: the team's key signed it, or it is refused.
+func (s *Server) takeBundle(w http.ResponseWriter, r *http.Request) {
+	err := func() error {
+		body, done, err := s.bodies.read(w, r, s.cfg.Limits.BundleBytes)
+		if err != nil {
+			return err
+		}
+		defer done()
+		if _, err := s.openBundle(body); err != nil {
+			return refuse(http.StatusForbidden, "%v", err)
+		}
+		serial, err := s.db.Publish(r.Context(), body, s.verifyBundle)
+		if errors.Is(err, db.ErrSerial) {
+			return refuse(http.StatusConflict, "%v", err)
+		}
+		if err != nil {
+			return err
+		}
+		s.log.Info("published", "serial", serial)
+		if err := s.refreshBundle(r.Context()); err != nil {
+			return err
+		}
+		return send(w, map[string]int64{"serial": serial})
+	}()
+	if err != nil {
+		s.fail(w, r, err)
+	}
+}

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"crypto/tls"
+	"os"
+	"sync"
+	"time"
+)
+
+// A certificate is read again when its file has changed, so that a renewed one needs no restart.
+type certificate struct {
+	cert, key string
+
+	mu      sync.Mutex
+	checked time.Time
+	changed time.Time
+	loaded  *tls.Certificate
+}
+
+func (c *certificate) tls() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.get(time.Now()) },
+	}
+}
+
+// get returns the newest certificate that could be read; one that is broken or half written does not replace
+// the one before.
+func (c *certificate) get(now time.Time) (*tls.Certificate, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.loaded != nil && now.Sub(c.checked) < 10*time.Second {
+		return c.loaded, nil
+	}
+	c.checked = now
+	info, err := os.Stat(c.cert)
+	if err == nil && (c.loaded == nil || !info.ModTime().Equal(c.changed)) {
+		var pair tls.Certificate
+		if pair, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {
+			c.loaded, c.changed = &pair, info.ModTime()
+		}
+	}
+	if c.loaded != nil {
+		return c.loaded, nil
+	}
+	return nil, err
+}

@@ -1,0 +1,149 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/wire"
+	"github.com/assent-dev/assent/policy"
+)
+
+// maxQuestions is how many questions come with one call, and how long their ids may be.
+const (
+	maxQuestions = 200
+	maxID        = 200
+)
+
+// ask takes questions of a machine. One that is refused is not in the way of the others.
+func (s *Server) ask(w http.ResponseWriter, r *http.Request, gate *db.Gate, body []byte) error {
+	var in []wire.Signed
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	if len(in) > maxQuestions {
+		return refuse(http.StatusRequestEntityTooLarge, "%d questions in one call; at most %d are taken", len(in), maxQuestions)
+	}
+	open, err := s.db.CountOpen(r.Context(), gate.ID)
+	if err != nil {
+		return err
+	}
+	agents, err := s.agents(r, gate)
+	if err != nil {
+		return err
+	}
+	refused := map[string]string{}
+	var good []wire.Signed
+	for _, q := range in {
+		id, err := s.checkQuestion(gate, agents, q)
+		if err == nil && open >= s.cfg.Limits.OpenRequests {
+			// One that is there already is taken again, so that a machine can repeat itself.
+			if known, found := s.db.Request(r.Context(), id); found != nil || known.Routing.Gate != gate.ID {
+				err = fmt.Errorf("this machine has %d questions open, as many as may be", open)
+			}
+		}
+		if err != nil {
+			refused[id] = err.Error()
+			continue
+		}
+		good = append(good, q)
+		open++
+	}
+	taken := wire.Taken{}
+	if len(good) > 0 {
+		if taken, err = s.db.Ask(r.Context(), *gate, good); err != nil {
+			return err
+		}
+	}
+	for id, why := range taken.Refused {
+		refused[id] = why
+	}
+	s.metrics.requests.Add(int64(len(taken.Requests)))
+	for id, why := range refused {
+		s.log.Warn("question refused", "gate", gate.ID, "request", id, "why", why)
+	}
+	taken.Refused = refused
+	return send(w, taken)
+}
+
+// checkQuestion reports why a question is not one that this machine may ask. The signature covers all of it;
+// who signs may still lie about who is behind the agent.
+func (s *Server) checkQuestion(gate *db.Gate, sponsors map[string]string, q wire.Signed) (id string, err error) {
+	var claimed struct {
+		ID      string            `json:"id"`
+		Routing *approval.Routing `json:"routing"`
+	}
+	if err := json.Unmarshal(q.Request, &claimed); err != nil {
+		return "", fmt.Errorf("the question cannot be read: %w", err)
+	}
+	if claimed.ID == "" || len(claimed.ID) > maxID {
+		return "", fmt.Errorf("the id of a question has 1 to %d bytes", maxID)
+	}
+	id = claimed.ID
+	routing := claimed.Routing
+	switch {
+	case !wire.VerifyRequest(gate.Public, q.Request, q.Signature):
+		return id, fmt.Errorf("the machine's signature does not fit")
+	case routing == nil:
+		return id, fmt.Errorf("it does not say who decides")
+	case routing.Tenant != s.cfg.Tenant:
+		return id, fmt.Errorf("it is for the team %q", routing.Tenant)
+	case routing.Gate != gate.ID:
+		return id, fmt.Errorf("it is of the machine %q, and this is %s", routing.Gate, gate.ID)
+	case !slices.Contains(s.behind(gate, sponsors, routing.Agent), routing.Sponsor):
+		return id, fmt.Errorf("%q is not the person behind the agent %q of this machine", routing.Sponsor, routing.Agent)
+	}
+	if err := routing.Need.Validate(); err != nil {
+		return id, fmt.Errorf("who decides: %w", err)
+	}
+	return id, nil
+}
+
+// agents are the sponsors of the machine's agents, by name, as the directory has them.
+func (s *Server) agents(r *http.Request, gate *db.Gate) (map[string]string, error) {
+	all, err := s.db.AgentsOf(r.Context(), gate.ID)
+	out := map[string]string{}
+	for _, a := range all {
+		out[a.Name] = a.Sponsor
+	}
+	return out, err
+}
+
+// behind are the persons who may be behind an agent: as the newest bundle has it, and as the directory does,
+// which may be ahead of the bundle.
+func (s *Server) behind(gate *db.Gate, sponsors map[string]string, agent string) []string {
+	out := []string{gate.Sponsor}
+	if sponsor, ok := sponsors[agent]; ok {
+		out = []string{sponsor}
+	}
+	if b := s.bundle.newest.Load(); b != nil {
+		if m := b.machines[gate.ID]; m != nil {
+			out = append(out, m.Behind(agent))
+		}
+	}
+	return out
+}
+
+// end closes questions that need no answer any more. It cannot make one answered that is open elsewhere: only
+// the machine itself goes by it, and it has ended the question already.
+func (s *Server) end(w http.ResponseWriter, r *http.Request, gate *db.Gate, body []byte) error {
+	var in []wire.Ended
+	if err := read(body, &in); err != nil {
+		return err
+	}
+	if len(in) > maxQuestions {
+		return refuse(http.StatusRequestEntityTooLarge, "%d questions in one call; at most %d are taken", len(in), maxQuestions)
+	}
+	for _, e := range in {
+		if e.Request == "" || len(e.Request) > maxID || !e.State.Known() || e.State == policy.StatePending {
+			return refuse(http.StatusBadRequest, "question %.40q: the state %.40q is not one that ends it", e.Request, string(e.State))
+		}
+	}
+	if err := s.db.End(r.Context(), gate.ID, in); err != nil {
+		return err
+	}
+	return send(w, struct{}{})
+}
