@@ -26,6 +26,7 @@ type teamScene struct {
 	team       *bridgetest.Team
 	server     *bridgetest.Server
 	known      []*approval.Request
+	said       *bytes.Buffer // by the call that is asked about
 }
 
 func newTeamScene(t *testing.T) *teamScene {
@@ -38,12 +39,11 @@ func newTeamScene(t *testing.T) *teamScene {
 	s.program = filepath.Join(s.top, "bin", "assent")
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X "+
 		"github.com/assent-dev/assent/internal/setup.Administrator="+s.admin(), "-o", filepath.Dir(s.program)+"/", ".", "../assent-hook")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, text := range map[string]string{
-		"project/.assent/policy.yaml": "version: 1\nsandbox:\n  paths:\n    .: {root: .., mode: rw}\n",
+		"project/.assent/policy.yaml": "version: 1\nsandbox:\n  paths:\n    .: {root: ., mode: rw}\n",
 		"admin/.keep":                 "",
 	} {
 		file := filepath.Join(s.top, name)
@@ -109,7 +109,7 @@ func (s *teamScene) asked() (r *approval.Request) {
 		return r != nil
 	}) {
 		log, _ := os.ReadFile(filepath.Join(s.state, "team", "bridge.log"))
-		s.Fatalf("no question came to the server; the bridge says %q", log)
+		s.Fatalf("no question came to the server; the bridge says %q, the call %q", log, s.said)
 	}
 	s.known = append(s.known, r)
 	return r
@@ -154,12 +154,13 @@ func TestATeamAnswers(t *testing.T) {
 	var took []time.Duration
 	for i := range 5 {
 		file := fmt.Sprintf("new-%d.txt", i)
-		c := s.command("call", "write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, file))
+		c := s.command("call", "-c", ".assent/policy.yaml", "write_file", fmt.Sprintf(`{"path":%q,"content":"x"}`, file))
 		var said bytes.Buffer
 		c.Stdout, c.Stderr = &said, &said
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
+		s.said = &said
 		r := s.asked()
 		if r.Routing == nil || r.Routing.Sponsor != "p_ann" {
 			t.Errorf("it is for %+v", r.Routing)
@@ -180,7 +181,7 @@ func TestATeamAnswers(t *testing.T) {
 	t.Logf("vote at the server until the command has ended: %v", took)
 
 	// A denial by the team.
-	c := s.command("call", "write_file", `{"path":"denied.txt","content":"x"}`)
+	c := s.command("call", "-c", ".assent/policy.yaml", "write_file", `{"path":"denied.txt","content":"x"}`)
 	denied := make(chan error, 1)
 	go func() { denied <- c.Run() }()
 	r := s.asked()
@@ -196,7 +197,7 @@ func TestATeamAnswers(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(s.state, "team", "machine.json")); err == nil {
 		t.Error("the key is still there")
 	}
-	if out, err := s.run("call", "write_file", `{"path":"after.txt","content":"x"}`); err == nil {
+	if out, err := s.run("call", "-c", ".assent/policy.yaml", "write_file", `{"path":"after.txt","content":"x"}`); err == nil {
 		t.Errorf("after it left a call ran:\n%s", out)
 	}
 }

@@ -137,7 +137,6 @@ func WriteTrust(path, trust, tenant string) error {
 		return err
 	}
 	text := "version: 1\n"
-	mode := os.FileMode(0o644)
 	if admin != nil {
 		switch is := admin.Policy.Team; {
 		case is.Trust == trust && is.Name == tenant:
@@ -162,7 +161,7 @@ func WriteTrust(path, trust, tenant string) error {
 	}
 	defer os.Remove(f.Name()) // unless it has its name by then
 	_, err = f.WriteString(text + TrustLines(trust, tenant))
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close())
 	if err != nil {
 		return err
 	}
