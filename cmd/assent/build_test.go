@@ -41,7 +41,7 @@ func TestMakeInstall(t *testing.T) {
 	if out := ranAtTop(t, []string{home}, program, "doctor"); strings.Contains(out, "beside assent") {
 		t.Errorf("the doctor misses a program:\n%s", out)
 	}
-	if size := fileSize(t, program); size > 60<<20 {
+	if size := fileSize(t, program); size > 72<<20 {
 		t.Errorf("the program has %d MB; is it stripped?", size>>20)
 	}
 	pages, err := filepath.Glob(filepath.Join(top, "usr/share/man/man1/*.1"))
