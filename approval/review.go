@@ -147,7 +147,7 @@ func (g *Gate) ask(ctx context.Context, e *entry, d draft, j policy.Judgement) d
 	return d
 }
 
-// newRequest makes a request. The error says why nobody can be asked.
+// newRequest makes a request. It fails if no one can answer it.
 func (g *Gate) newRequest(ctx context.Context, b *Batch, o *Outcome, p *Proposal, j policy.Judgement) (*Request, error) {
 	r := &Request{
 		ID: g.cfg.NewID(), Batch: b.id, Call: cloneCall(o.Call), Fingerprint: o.Fingerprint,

@@ -121,7 +121,7 @@ func findGate(ctx context.Context, d *db.DB, word string) (db.Gate, error) {
 	}
 	switch len(found) {
 	case 0:
-		return db.Gate{}, fmt.Errorf("there is no machine %q; 'assent gates list' has them", word)
+		return db.Gate{}, fmt.Errorf("unknown machine %q; see 'assent gates list'", word)
 	case 1:
 		return found[0], nil
 	}

@@ -104,7 +104,7 @@ func findGroup(ctx context.Context, d *db.DB, name string) (db.Group, error) {
 			return g, nil
 		}
 	}
-	return db.Group{}, fmt.Errorf("there is no group %q; 'assent groups list' has them", name)
+	return db.Group{}, fmt.Errorf("unknown group %q; see 'assent groups list'", name)
 }
 
 func groupsRemoveCmd(flags *teamFlags) *cobra.Command {

@@ -57,7 +57,7 @@ func joinFlags(c *cobra.Command, j *bridge.Joining, ca, trust string) error {
 	if j.Token == "-" {
 		line, err := bufio.NewReader(c.InOrStdin()).ReadString('\n')
 		if j.Token = strings.TrimSpace(line); j.Token == "" {
-			return fmt.Errorf("there is no token on standard input (%w)", err)
+			return fmt.Errorf("no token on standard input: %w", err)
 		}
 	}
 	if j.Token == "" {
@@ -149,7 +149,7 @@ func leaveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "leave",
 		Short: "Leave the team that this machine has joined",
-		Long: "leave tells the team's server that this machine is no member any more, and removes its key and the team's\n" +
+		Long: "leave tells the team's server that this machine has left, and removes its key and the team's\n" +
 			"policy. The administrator's file stays as it is: while it names a team, every call is denied, because nobody\n" +
 			"knows any more what the team's policy reserves.",
 		Example: "  assent leave",

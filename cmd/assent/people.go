@@ -232,7 +232,7 @@ func peopleRevokeCmd(flags *teamFlags) *cobra.Command {
 			return flags.do(c, func(ctx context.Context, d *db.DB) error {
 				err := d.RevokeCredential(ctx, args[0])
 				if errors.Is(err, db.ErrNotFound) {
-					err = fmt.Errorf("there is no key %q; 'assent people list' has them", args[0])
+					err = fmt.Errorf("unknown key %q; see 'assent people list'", args[0])
 				}
 				if err != nil {
 					return err

@@ -93,7 +93,7 @@ func findPerson(ctx context.Context, d *db.DB, word string) (db.Person, error) {
 		p, err = d.Person(ctx, personPrefix+word)
 	}
 	if errors.Is(err, db.ErrNotFound) {
-		err = fmt.Errorf("there is no person %q; 'assent people list' has them", word)
+		err = fmt.Errorf("unknown person %q; see 'assent people list'", word)
 	}
 	return p, err
 }

@@ -154,7 +154,7 @@ func TestTeam_Administration(t *testing.T) {
 		o.ok("people", "add", who, "--name", strings.ToUpper(who[:1])+who[1:], "--issuer", "https://login.example.org", "--subject", who)
 	}
 	o.fails("belongs to somebody already", "people", "add", "other", "--name", "Other", "--issuer", "https://login.example.org", "--subject", "ann")
-	o.fails("there is no person \"nobody\"", "groups", "add", "sre", "ann", "nobody")
+	o.fails("unknown person \"nobody\"", "groups", "add", "sre", "ann", "nobody")
 	if out := o.ok("groups", "list"); !strings.Contains(out, "There are no groups") {
 		t.Errorf("a command that failed left a group: %s", out)
 	}

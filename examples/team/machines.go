@@ -80,7 +80,7 @@ func (m *machine) waits() (id string) {
 }
 
 // leave has the bridge end, which assent started by itself and which would outlive the demo: without this file the
-// machine is no member any more.
+// machine has left.
 func (m *machine) leave() { _ = os.Remove(m.state("team", "machine.json")) }
 
 // bridgesEnd waits until no bridge runs any more: each locks a file as long as it does.

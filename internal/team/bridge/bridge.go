@@ -76,7 +76,7 @@ func New(o Options) (*Bridge, error) {
 		questions: loadQuestions(o.State), status: link.Status{Process: os.Getpid()}}, nil
 }
 
-// Run runs until ctx ends, or until this machine is no member any more. If another bridge of this user runs, the
+// Run runs until ctx ends, or until this machine has left the team. If another bridge of this user runs, the
 // error is [link.ErrRuns].
 func (b *Bridge) Run(ctx context.Context) error {
 	lock, err := link.Lock(b.State)

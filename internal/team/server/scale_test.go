@@ -257,7 +257,7 @@ func publish(r *replica, note []byte) error {
 }
 
 // Records of 256 machines come in through the server. The aim is half of the speed of direct inserts; on two cores, which
-// also make the load, it was seen between 0.3 and 0.53, so less than a quarter is a mistake.
+// also make the load, 0.42 to 0.53 was seen, so less than a quarter is a mistake.
 func TestAuditIntake(t *testing.T) {
 	ratio, text := intake(t, 3*time.Second)
 	t.Log(text)
