@@ -15,7 +15,7 @@ import (
 // lock is asked for again and again, with pauses; where many write, some would
 // wait forever. The system's lock on a file of its own is handed on at once.
 //
-// The file holds a count of the writes: see [commitCount].
+// The file holds a count of the writes, and what the last one has changed: see [commitCount].
 type writeLock struct {
 	path     string
 	patience time.Duration
@@ -107,14 +107,18 @@ func flock(fd int) error {
 }
 
 // writing runs commit, which makes a change visible, between raising the count to
-// an odd number and to the next even one. Only who has the lock may call it.
-func (t *writeLock) writing(commit func() error) error {
+// an odd number and to the next even one. After is the head that it commits; nil if
+// watchers are to ask SQLite. Only who has the lock may call it.
+func (t *writeLock) writing(after *head, commit func() error) error {
 	t.count |= 1
-	if err := t.file.write(t.count); err != nil {
+	if err := t.file.write(t.count, nil); err != nil {
 		return err
 	}
 	err := commit()
-	if t.file.write(t.count+1) == nil { // otherwise it stays odd, and nobody believes it
+	if err != nil {
+		after = nil
+	}
+	if t.file.write(t.count+1, after) == nil { // otherwise it stays odd, and nobody believes it
 		t.count++
 	}
 	return err
@@ -148,14 +152,28 @@ const lookEvery = 100 * time.Millisecond
 
 // now returns the count, and whether it can be believed.
 func (c *commitCount) now() (n uint64, ok bool) {
-	if c.file.File != nil && !c.isThere() {
-		_ = c.file.close() // it was removed, and others count in a new one; this one was only read
-	}
-	if c.file.open(c.path, os.O_RDONLY) != nil {
+	if !c.open() {
 		return 0, false
 	}
 	n, ok = c.file.read()
 	return n, ok && n%2 == 0
+}
+
+// last returns the count, and the counters of the head that the last write left; ok is false if the file does
+// not say. It is for watchers, which look again after each write.
+func (c *commitCount) last() (n uint64, h head, ok bool) {
+	c.looked = time.Time{}
+	if !c.open() {
+		return 0, head{}, false
+	}
+	return c.file.readHead()
+}
+
+func (c *commitCount) open() bool {
+	if c.file.File != nil && !c.isThere() {
+		_ = c.file.close() // it was removed, and others count in a new one; this one was only read
+	}
+	return c.file.open(c.path, os.O_RDONLY) == nil
 }
 
 // isThere reports whether the file is still the one that others count in. What has a name
@@ -223,9 +241,38 @@ func (c *countFile) begin() uint64 {
 	return rand.Uint64() >> 2 << 1
 }
 
-func (c *countFile) write(n uint64) error {
-	_, err := c.WriteAt(binary.BigEndian.AppendUint64(nil, n), 0)
+// write writes the count, and with a head its counters. They have the count in front as well: a program that
+// writes the count alone makes nobody believe older ones.
+func (c *countFile) write(n uint64, h *head) error {
+	data := binary.BigEndian.AppendUint64(nil, n)
+	if h != nil {
+		data = binary.BigEndian.AppendUint64(data, n)
+		for _, counter := range h.counters() {
+			data = binary.BigEndian.AppendUint64(data, uint64(*counter))
+		}
+	}
+	_, err := c.WriteAt(data, 0)
 	return err
+}
+
+// counters are those that watchers go by.
+func (h *head) counters() [4]*int64 {
+	return [...]*int64{&h.policy, &h.grants, &h.requests, &h.seq}
+}
+
+// readHead returns the count and the counters of the head; ok is false while somebody writes, or if they do not
+// belong together.
+func (c *countFile) readHead() (n uint64, h head, ok bool) {
+	counters := h.counters()
+	var b [8 * (2 + len(counters))]byte
+	if read, _ := c.ReadAt(b[:], 0); read < len(b) {
+		return 0, h, false
+	}
+	n = binary.BigEndian.Uint64(b[:])
+	for i, counter := range counters {
+		*counter = int64(binary.BigEndian.Uint64(b[8*(2+i):]))
+	}
+	return n, h, n%2 == 0 && n == binary.BigEndian.Uint64(b[8:])
 }
 
 func (c *countFile) close() error {

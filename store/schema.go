@@ -166,7 +166,7 @@ func (s *Store) prepareFile(ctx context.Context, c *sql.Conn) error {
 	defer give()
 	patience, cancel := context.WithTimeout(ctx, s.opt.Patience)
 	defer cancel()
-	err = s.lock.writing(func() error {
+	err = s.lock.writing(nil, func() error {
 		for {
 			err := s.migrate(ctx, c)
 			if err == nil {

@@ -93,7 +93,7 @@ func (t *txn) do(f func(*txn) error, before *head) error {
 	}
 	err := t.run(f, before)
 	if err == nil {
-		err = t.s.lock.writing(func() error { return t.exec("COMMIT") })
+		err = t.s.lock.writing(&t.head, func() error { return t.exec("COMMIT") })
 	}
 	if err != nil {
 		_ = t.exec("ROLLBACK") // after a full disk SQLite may have done so itself

@@ -6,43 +6,74 @@ import (
 	"time"
 )
 
-// The log is written just before a change can be seen, so a watcher looks soon
-// after, and again if it finds nothing. Where many write, it rests between looks.
-var looks = []time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
-
+// A change is told apart by what its writer leaves in the file of the lock, which costs one read and no question to
+// SQLite: where many processes share a store, each change wakes all of them. Writing takes a moment, so a watcher
+// looks soon after it has begun, and rests before the next look.
 const (
-	rest    = 8 * time.Millisecond
+	soon    = time.Millisecond
+	rest    = 2 * time.Millisecond
 	unheard = 15 * time.Millisecond // how often to look where the system says nothing
 )
 
-// watch notices what other processes write, until ctx is done. It sleeps until
-// the system says that the write-ahead log was written to, and then asks SQLite.
+// Where the file does not say, SQLite is asked: soon after the write-ahead log was written to, which comes just before a
+// change can be seen, and again if nothing is found.
+var looks = []time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
+
+// A watcher notices what other processes write.
+type watcher struct {
+	*Store
+	count commitCount
+	at    uint64 // the count when the file was read last
+	seen  []byte // the sum of the head that was read last
+}
+
+// watch tells of what is written, until ctx is done. It sleeps until the system says that something was.
 // An error is not told: who uses the store next meets it.
 func (s *Store) watch(ctx context.Context) {
 	written := watchLog(ctx, s.path+logSuffix)
 	if written == nil {
 		written = func() bool { return wait(ctx, unheard) }
 	}
-	var seen []byte
-	s.look(ctx, &seen) // what was written before the watch began
+	w := &watcher{Store: s, count: commitCount{path: s.lock.path}}
+	defer func() { _ = w.count.file.close() }() // it was only read
+	w.ask(ctx)                                  // what was written before the watch began
 	for written() {
-		for _, pause := range looks {
-			if !wait(ctx, pause) || s.look(ctx, &seen) {
-				break
-			}
+		wait(ctx, soon)
+		if !w.look() {
+			w.askSoon(ctx)
 		}
 		wait(ctx, rest)
 	}
 }
 
-// look tells of what has changed, and reports whether something has.
-func (s *Store) look(ctx context.Context, seen *[]byte) bool {
-	h, err := s.now(ctx)
-	if err != nil || string(h.sum()) == string(*seen) {
+// look tells of what has changed by the file of the lock. It is false if the file does not say, and for as long as
+// somebody writes.
+func (w *watcher) look() bool {
+	n, h, ok := w.count.last()
+	if ok && n != w.at {
+		w.at = n
+		w.tell(h)
+	}
+	return ok
+}
+
+// askSoon is for when the file does not say: a writer is under way, or was killed.
+func (w *watcher) askSoon(ctx context.Context) {
+	for _, pause := range looks {
+		if !wait(ctx, pause) || w.look() || w.ask(ctx) {
+			return
+		}
+	}
+}
+
+// ask tells of what has changed by SQLite, and reports whether something has.
+func (w *watcher) ask(ctx context.Context) bool {
+	h, err := w.now(ctx)
+	if err != nil || string(h.sum()) == string(w.seen) {
 		return err != nil
 	}
-	*seen = h.sum()
-	s.tell(h)
+	w.seen = h.sum()
+	w.tell(h)
 	return true
 }
 
