@@ -29,13 +29,15 @@ type fault struct {
 	full bool
 }
 
+const killedGate = "a gate killed"
+
 var faults = []fault{
 	{name: "PostgreSQL killed", spoil: func(s *stage, _ *machine) { s.pg.Kill() }, heal: func(s *stage, _ *machine) { s.pg.Restart() }},
 	{name: "a replica killed", spoil: func(s *stage, m *machine) { s.replicas[m.n%2].kill() },
 		heal: func(s *stage, m *machine) { s.must(s.replicas[m.n%2].start()) }},
 	{name: "a partition", spoil: func(s *stage, m *machine) { s.link(m, "down") }, heal: func(s *stage, m *machine) { s.link(m, "up") }},
 	{name: "a bridge killed", spoil: func(_ *stage, m *machine) { m.bridge.kill() }, heal: func(s *stage, m *machine) { s.must(m.bridge.start()) }},
-	{name: "a gate killed", spoil: func(s *stage, m *machine) { s.gateOn(m).kill() }, heal: func(s *stage, m *machine) { s.must(s.gateOn(m).start()) }},
+	{name: killedGate, spoil: func(s *stage, m *machine) { s.gateOn(m).kill() }, heal: func(s *stage, m *machine) { s.must(s.gateOn(m).start()) }},
 	{name: "a slow disk", spoil: func(s *stage, _ *machine) { s.signalPostgres(syscall.SIGSTOP) },
 		heal: func(s *stage, _ *machine) { s.signalPostgres(syscall.SIGCONT) }},
 	{name: "a full disk of a machine", full: true, spoil: func(s *stage, m *machine) { s.fill(m.state) }, heal: func(s *stage, m *machine) { s.free(m.state) }},
@@ -81,10 +83,17 @@ func TestChaos(t *testing.T) {
 		for _, g := range s.gates {
 			call(g, toolDeploy)
 		}
+		if f.name == killedGate { // what a gate never read is not its call
+			s.eventually("the gate has its call", func() bool {
+				s.mu.Lock()
+				defer s.mu.Unlock()
+				return s.taken[deploys[slices.Index(s.gates, s.gateOn(m))]]
+			})
+		}
 		wait(t.Context(), rand.N(40*time.Millisecond))
 		f.spoil(s, m)
 		for _, g := range s.gates {
-			if f.name == "a gate killed" && g == s.gateOn(m) {
+			if f.name == killedGate && g == s.gateOn(m) {
 				continue
 			}
 			call(g, toolDeploy)

@@ -28,6 +28,9 @@ const (
 	toolLook   = "look"
 )
 
+// taken is how a gate says that it has a call, and goes on with it after a crash.
+const taken = "taken "
+
 // A gateSetup is what a gate process is told when it starts.
 type gateSetup struct {
 	Name, State, Trust string
@@ -91,6 +94,7 @@ func gateRole(args []string) error {
 				g.say(said{Call: id, State: policy.StateDenied, Why: "it cannot be saved: " + err.Error()})
 				return
 			}
+			g.print(taken + id)
 			g.run(ctx, b)
 		}()
 	}
@@ -172,9 +176,13 @@ func (g *gateProcess) say(end said) {
 	if err != nil {
 		panic(err)
 	}
+	g.print(string(data))
+}
+
+func (g *gateProcess) print(line string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	fmt.Println(string(data))
+	fmt.Println(line)
 }
 
 // appendLine writes one line at once: lines of several processes do not mix.

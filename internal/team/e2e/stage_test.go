@@ -69,6 +69,7 @@ type stage struct {
 	gates    []*gate
 
 	mu      sync.Mutex
+	taken   map[string]bool // calls that a gate has
 	ends    map[string]said
 	changed chan struct{} // closed and made anew when a call has ended
 	settled map[string]time.Time
@@ -101,7 +102,7 @@ type process struct {
 // newStage makes a team of three machines and two replicas. Setup is called before anything is written.
 func newStage(t *testing.T, pg *pgtest.Options, setup func(*stage)) *stage {
 	t.Helper()
-	s := &stage{T: t, top: t.TempDir(), name: "assent-" + strings.ToLower(rand.Text()[:8]), ends: map[string]said{},
+	s := &stage{T: t, top: t.TempDir(), name: "assent-" + strings.ToLower(rand.Text()[:8]), taken: map[string]bool{}, ends: map[string]said{},
 		changed: make(chan struct{}), settled: map[string]time.Time{}, told: map[string]time.Time{}}
 	for i := range 3 {
 		m := &machine{n: i + 1, url: fmt.Sprintf("https://%s:%d", serverIP, 8443+i%2), runs: filepath.Join(s.top, fmt.Sprint("runs", i+1)),
@@ -433,6 +434,12 @@ func (g *gate) call(tool, id string) {
 
 // heard notes how a call ended. A process that goes on after a crash may say it again.
 func (s *stage) heard(name, line string) {
+	if id, ok := strings.CutPrefix(line, taken); ok {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.taken[id] = true
+		return
+	}
 	var end said
 	if json.Unmarshal([]byte(line), &end) != nil || end.Call == "" {
 		s.Logf("gate %s: %s", name, line)
@@ -476,6 +483,9 @@ func (s *stage) awaitEnds(within time.Duration, calls ...string) {
 func (s *stage) where(call string) string {
 	out := call
 	for _, m := range s.machines {
+		if saved, _ := filepath.Glob(filepath.Join(m.saved, "*."+call+".json")); len(saved) > 0 {
+			out += "; saved as " + filepath.Base(saved[0])
+		}
 		all, err := m.store.Open(context.Background(), "")
 		if err != nil {
 			out += fmt.Sprintf("; machine %d: %v", m.n, err)

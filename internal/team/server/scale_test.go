@@ -23,6 +23,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/assent-dev/assent/internal/pgtest"
+	"github.com/assent-dev/assent/internal/rounds"
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/wire"
 )
@@ -256,12 +257,16 @@ func publish(r *replica, note []byte) error {
 	return nil
 }
 
-// Records of 256 machines come in through the server. The aim is half of the speed of direct inserts; on two cores, which
-// also make the load, 0.42 to 0.53 was seen, so less than a quarter is a mistake.
+// Records of 256 machines come in through the server at half of the speed of direct inserts, or more. Two cores make the load
+// as well: beside other work the ratio varies, and less than a third is a mistake.
 func TestAuditIntake(t *testing.T) {
 	ratio, text := intake(t, 3*time.Second)
 	t.Log(text)
-	if ratio < 0.25 {
+	least := 0.33
+	if os.Getenv(rounds.Variable) == "full" {
+		least = 0.5
+	}
+	if ratio < least {
 		t.Errorf("the server is too slow: %s", text)
 	}
 }
