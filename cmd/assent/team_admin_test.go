@@ -160,6 +160,7 @@ func TestTeam_Administration(t *testing.T) {
 	}
 	o.ok("groups", "add", "sre", "ann", "bob")
 	o.ok("groups", "add", "oncall", "bob", "--until", "30d")
+	o.ok("groups", "add", "oncall", "ann", "--from", "30d")
 	o.fails("meaning of their own", "groups", "add", "sponsor", "ann")
 	o.sees(o.ok("groups", "list"), "sre", "p_ann", "until 20")
 	o.ok("people", "disable", "eve")
@@ -187,12 +188,13 @@ func TestTeam_Administration(t *testing.T) {
 	o.fails("--editor", "policy", "publish", o.file("team.yaml"), "--key", key, "--yes")
 	o.fails("there is nobody to ask", "policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "ann")
 	o.fails("not one of the people", "policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "eve", "--yes")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"), "+ p_bob in oncall until 20", "+ p_ann in oncall from 20", "+ p_ann in sre\n")
 	o.sees(o.ok("policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "ann", "--yes"), "Published serial 1.")
 	put(t, o.file("second.yaml"), "version: 1\nrules:\n  - allow shell(git push)\n  - deny shell(npm test)\ndeciders:\n"+
 		"  - acts: [\"shell(kubectl delete *)\"]\n    need: [{from: sre, count: 2}]\n    not: [sponsor]\n")
 	diff := o.ok("policy", "diff", o.file("second.yaml"), "--editor", "bob")
 	o.sees(diff, "From serial 1 to 2:", "-  - deny shell(npm publish)", "+ shell(kubectl delete *): 2 of sre", "editors p_bob, was p_ann",
-		"Note: Decider 1 needs 2 of sre with a passkey, and 0 can", "Note: p_bob leaves oncall",
+		"Note: Decider 1 needs 2 of sre with a passkey, and 0 can",
 		"Tried on 3 calls of 1 machine", "! 1× shell(git push) (was ask", "1× shell(npm test) (was ask", "1× shell(kubectl delete pod) (was ask, now 2 of sre",
 		"1 call, marked with !, would have run")
 	if strings.Contains(diff, "Eve") {

@@ -177,6 +177,9 @@ func groups(b *bundle.Bundle) (out []entry) {
 		for _, g := range p.Groups {
 			out = append(out, entry{g + "\x00" + p.ID, fmt.Sprintf("%s in %s", p.ID, g)})
 		}
+		for _, m := range p.Memberships {
+			out = append(out, entry{m.Group + "\x00" + p.ID, fmt.Sprintf("%s in %s", p.ID, m)})
+		}
 	}
 	slices.SortFunc(out, func(a, b entry) int { return cmp.Compare(a.key, b.key) })
 	return out

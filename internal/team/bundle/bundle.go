@@ -69,9 +69,11 @@ type Escalation struct {
 
 // A Person is somebody of the team.
 type Person struct {
-	ID          string       `json:"id"`
-	Name        string       `json:"name"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Groups are those that the person is in whatever the time, Memberships those with dates.
 	Groups      []string     `json:"groups,omitempty"`
+	Memberships []Membership `json:"memberships,omitempty"`
 	Credentials []Credential `json:"credentials,omitempty"`
 }
 
@@ -160,7 +162,7 @@ const Nobody = "nobody"
 // validNot refuses what somebody wrote to leave people out, and what would leave out nobody.
 func (b *Bundle) validNot(not []string) error {
 	for _, who := range not {
-		inGroup := func(p Person) bool { return slices.Contains(p.Groups, who) }
+		inGroup := func(p Person) bool { return slices.Contains(p.allGroups(), who) }
 		switch {
 		case who == approval.NotSponsor || who == approval.NotEditor || b.Person(who) != nil:
 		case slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(strings.TrimSpace(who), w) }):
@@ -185,8 +187,9 @@ func (b *Bundle) validPeople() error {
 			return fmt.Errorf("two persons have the id %s", p.ID)
 		case slices.Contains(words, p.ID):
 			return fmt.Errorf("person %q: the word has a meaning of its own", p.ID)
-		case slices.Contains(p.Groups, ""), slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(words, g) }):
-			return fmt.Errorf("person %s: a group has no name, or one with a meaning of its own", p.ID)
+		}
+		if err := p.validGroups(); err != nil {
+			return fmt.Errorf("person %s: %w", p.ID, err)
 		}
 		ids[p.ID] = true
 		for _, c := range p.Credentials {

@@ -120,6 +120,11 @@ func TestABundleThatNobodyCouldGoByIsNotSigned(t *testing.T) {
 		"two of an id":    func(b *bundle.Bundle) { b.People[1].ID = b.People[0].ID },
 		"a word as id":    func(b *bundle.Bundle) { b.People[1].ID = "editor" },
 		"a word as group": func(b *bundle.Bundle) { b.People[1].Groups = []string{"sponsor"} },
+		"a group in two":  func(b *bundle.Bundle) { b.People[0].Groups = []string{"sre", "sre"} },
+		"not a group with dates": func(b *bundle.Bundle) {
+			b.Deciders[0].Not = []string{"oncall"}
+			b.People[1].Memberships = []bundle.Membership{{Group: "oncall", From: issued}}
+		},
 		"a bad key": func(b *bundle.Bundle) {
 			b.People[0].Credentials = []bundle.Credential{{ID: "x", Kind: "device", Public: []byte("x")}}
 		},

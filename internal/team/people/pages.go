@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -134,7 +135,11 @@ func (s *Server) peoplePage(ctx context.Context, _ *http.Request, _ string) (any
 		p.Deciders = append(p.Deciders, row)
 	}
 	for _, who := range b.People {
-		p.People = append(p.People, personRow{present.SafeLine(who.Name), present.SafeLine(strings.Join(who.Groups, ", ")), len(b.passkeys(who.ID))})
+		groups := slices.Clip(who.Groups)
+		for _, m := range who.Memberships {
+			groups = append(groups, m.String())
+		}
+		p.People = append(p.People, personRow{present.SafeLine(who.Name), present.SafeLine(strings.Join(groups, ", ")), len(b.passkeys(who.ID))})
 	}
 	for _, m := range b.Machines {
 		p.Machines = append(p.Machines, machineRow{b.host(m.ID), b.name(m.Sponsor)})
