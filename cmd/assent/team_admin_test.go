@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/pgtest"
@@ -30,6 +32,7 @@ import (
 type office struct {
 	*testing.T
 	dir, state string
+	dsn        string
 	db         *db.DB
 	trust      string
 	key        admin.Key // of the log
@@ -42,8 +45,8 @@ func newOffice(t *testing.T) *office {
 	o.state = filepath.Join(o.dir, "state")
 	t.Setenv("HOME", o.dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(o.dir, "config"))
-	dsn := pgtest.Start(t).DSN()
-	put(t, o.file("dsn"), dsn)
+	o.dsn = pgtest.Start(t).DSN()
+	put(t, o.file("dsn"), o.dsn)
 	_, err := server.MakeLogKey(o.file("log.key"), "acme")
 	o.must(err)
 	o.key, err = admin.ReadKey(o.file("log.key"))
@@ -51,7 +54,7 @@ func newOffice(t *testing.T) *office {
 	o.trust = strings.TrimSpace(o.ok("policy", "key", "acme", "--file", o.file("acme.key")))
 	put(t, o.file("serve.yaml"), fmt.Sprintf("tenant: acme\nlisten: 127.0.0.1:0\nmetrics: \"off\"\nurl: https://assent.example.org\n"+
 		"database: {dsn_file: dsn}\ntrust: %s\nlog_key: log.key\n", o.trust))
-	o.db, err = db.Open(t.Context(), dsn, "acme")
+	o.db, err = db.Open(t.Context(), o.dsn, "acme")
 	o.must(err)
 	t.Cleanup(o.db.Close)
 	return o
@@ -335,6 +338,60 @@ func TestS63_ProveIt(t *testing.T) {
 	if _, err := p.Check(other.Public, ""); err == nil {
 		t.Error("a checkpoint of another key passes")
 	}
+}
+
+// The policy says how long records stay. What is left after that, and every checkpoint, is still proved.
+func TestTeam_ProofsAfterRetention(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	gate := o.join()
+	beside := []string{"--config", o.file("serve.yaml"), "--state", o.state}
+	audit := func(args ...string) []string { return append(append([]string{"audit"}, args...), beside...) }
+	call := func(what string) {
+		t.Helper()
+		o.call(gate, policy.StateApproved, true, "make", what)
+		_, err := o.db.MakeCheckpoint(t.Context(), o.key)
+		o.must(err)
+	}
+	call("one")
+	call("two")
+	put(t, o.file("last-month"), o.ok(audit("seal")...))
+	put(t, o.file("proof.json"), o.ok(audit("prove", "1")...))
+	call("three")
+	conn, err := pgx.Connect(t.Context(), o.dsn)
+	o.must(err)
+	defer conn.Close(t.Context())
+	_, err = conn.Exec(t.Context(), `UPDATE team.events SET at = at - interval '40 days'`)
+	o.must(err)
+	call("four")
+
+	put(t, o.file("team.yaml"), "version: 1\nkeep_days: 30\n")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml")), "+ keep_days 30", "Note: Within an hour the server deletes records and settled requests that are older than 30 days")
+	o.ok("policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--yes")
+	cfg, err := server.ReadConfig(o.file("serve.yaml"))
+	o.must(err)
+	s, err := server.Start(t.Context(), server.Options{Config: cfg})
+	o.must(err)
+	t.Cleanup(func() { o.must(s.Stop(t.Context())) })
+	o.must(s.Prune(t.Context()))
+	if kept, err := o.db.Records(t.Context(), gate, gate, 0, 100); err != nil || len(kept) != 1 || kept[0].Seq != 4 {
+		t.Fatalf("%d records are left, %v", len(kept), err)
+	}
+
+	o.sees(o.ok(audit("verify", "--since", o.file("last-month"))...), "up to 4, are in the server's log", "from 2 to 4 leaves")
+	remote := []string{"--server=http://" + s.Addr(), "--key", o.file("acme.key"), "--state", o.state}
+	for _, at := range [][]string{beside, remote} {
+		o.fails("older than keep_days of the team's policy", append([]string{"audit", "prove", "3", "--gate", gate}, at...)...)
+	}
+	o.sees(o.ok(audit("prove", "4", "--since", o.file("last-month"))...), `"consistency"`)
+	o.sees(o.ok("audit", "verify", "--proof", o.file("proof.json"), "--log-key", o.key.Public, "--state", o.file("nothing")), "Record 1 of machine "+gate)
+	call("five")
+	o.sees(o.ok(audit("verify", "--since", o.file("last-month"))...), "up to 5, are in the server's log", "from 2 to 5 leaves")
+
+	// The rest is checked as before: a record that somebody took out is missed.
+	_, err = conn.Exec(t.Context(), `DELETE FROM team.events WHERE seq = 5`)
+	o.must(err)
+	o.fails("the record is gone", audit("verify")...)
 }
 
 // A machine that has joined checks with its own key, over HTTP, against the bundle that it trusts.

@@ -57,6 +57,9 @@ func (e Edition) Next() (b *bundle.Bundle, notes []string, err error) {
 		return nil, nil, err
 	}
 	reachable(b, note)
+	if after := b.Keep(); after > 0 && (e.Before == nil || e.Before.Keep() == 0 || after < e.Before.Keep()) {
+		note("Within an hour the server deletes records and settled requests that are older than %d days.", b.KeepDays)
+	}
 	return b, notes, b.Validate()
 }
 

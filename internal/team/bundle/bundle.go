@@ -23,6 +23,8 @@ type Bundle struct {
 	MaxAge Duration `json:"max_age"`
 	// Stale says what then happens to calls that would run unasked.
 	Stale Stale `json:"stale"`
+	// KeepDays is how long the server keeps records and settled requests; 0 keeps all.
+	KeepDays int `json:"keep_days,omitempty"`
 	// Editors are the ids of those who wrote the policy and the deciders.
 	Editors []string `json:"editors"`
 	// Policy is the text of a policy file. Its lines are those of the file that the editors wrote.
@@ -135,6 +137,8 @@ func (b *Bundle) Validate() error {
 		return errors.New("max_age must be more than 0")
 	case b.Stale != StaleAsk && b.Stale != StaleDeny:
 		return fmt.Errorf("stale %q: use ask or deny", string(b.Stale))
+	case b.KeepDays < 0 || b.KeepDays > maxKeepDays:
+		return fmt.Errorf("keep_days %d: use 1 to %d, or leave it out to keep all", b.KeepDays, maxKeepDays)
 	}
 	for i, d := range b.Deciders {
 		if len(d.Acts) == 0 {
@@ -152,6 +156,12 @@ func (b *Bundle) Validate() error {
 	}
 	return b.validMachines()
 }
+
+// maxKeepDays is a hundred years: more would overflow a [time.Duration], and could then mean a short time.
+const maxKeepDays = 36_525
+
+// Keep is how long the server keeps records and settled requests; 0 keeps all.
+func (b *Bundle) Keep() time.Duration { return time.Duration(b.KeepDays) * 24 * time.Hour }
 
 // words are taken where a person or a group could stand.
 var words = []string{approval.NotSponsor, approval.NotEditor, approval.FromSponsor, Nobody}
