@@ -249,6 +249,16 @@ func (b *Bundle) Person(id string) *Person {
 	return &b.People[i]
 }
 
+// CredentialIDs returns the ids of everybody's keys, also of those that do not count yet.
+func (b *Bundle) CredentialIDs() (ids []string) {
+	for _, p := range b.People {
+		for _, c := range p.Credentials {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
 // Machine returns the machine with an id; nil if there is none.
 func (b *Bundle) Machine(id string) *Machine {
 	i := slices.IndexFunc(b.Machines, func(m Machine) bool { return m.ID == id })

@@ -29,6 +29,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(r.PathValue("name"), "/")
 	make, ok := map[string]func(context.Context, *http.Request, string) (any, error){
 		"request": s.requestPage, "votes": s.requestPage, "history": s.historyPage, "people": s.peoplePage, "keys": s.keysPage,
+		"new-keys": s.newKeysPage,
 	}[name]
 	if !ok {
 		web.Refuse(w, http.StatusNotFound, "there is no such page")
