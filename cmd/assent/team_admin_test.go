@@ -4,11 +4,16 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +78,7 @@ func (o *office) must(err error) {
 func (o *office) run(args ...string) (status int, stdout, stderr string) {
 	switch args[0] {
 	case "people", "groups", "gates", "agents":
-		args = append(args, "--config", o.file("serve.yaml"))
+		args = slices.Insert(args, 1, "--config", o.file("serve.yaml")) // args may end with -- and words
 	case "policy":
 		if args[1] != "key" && !strings.Contains(strings.Join(args, " "), "--server") {
 			args = append(args, "--config", o.file("serve.yaml"))
@@ -215,6 +220,45 @@ func TestTeam_Administration(t *testing.T) {
 	o.fails("is not the key that", "policy", "publish", o.file("team.yaml"), "--key", o.file("other.key"), "--editor", "ann", "--yes")
 	o.must(os.Chmod(key, 0o644))
 	o.fails("others can read", "policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "ann", "--yes")
+}
+
+// A key is named until it is signed in, with who let it in and how to end it.
+func TestTeam_NewKeysAreNamed(t *testing.T) {
+	o := newOffice(t)
+	for _, who := range []string{"ann", "bob"} {
+		o.ok("people", "add", who, "--name", strings.ToUpper(who[:1])+who[1:], "--issuer", "https://login.example.org", "--subject", who)
+	}
+	enrol := func(id string, wait time.Duration) {
+		t.Helper()
+		private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		o.must(err)
+		public, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+		o.must(err)
+		code := strings.TrimSpace(o.ok("people", "invite", "bob", "--by", "ann"))
+		_, err = o.db.Enrol(t.Context(), db.Credential{ID: id, Person: "p_bob", Kind: approval.StrengthPasskey, Public: public, RP: "assent.example.org",
+			Name: "phone"}, code, wait)
+		o.must(err)
+	}
+	enrol("-ready", -time.Second)
+	enrol("early", time.Hour)
+	put(t, o.file("team.yaml"), "version: 1\n")
+	const ready, early = `New: passkey "phone" of p_bob, added `, "If Bob did not add it: assent people revoke-key early\n"
+	o.sees(o.ok("people", "list"), "waits for the next signed bundle\n", "waits until 20", ready, "let in by p_ann. If Bob did not add it: assent people revoke-key -- -ready\n", early)
+	o.sees(o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"), "+ passkey -ready of p_bob, key ",
+		`Note: This signs in a new key, the passkey "phone" of p_bob (-ready), let in by p_ann`, `Note: The passkey "phone" of p_bob (early), let in by p_ann, is left out`)
+	o.ok("policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--editor", "ann", "--yes")
+	if out := o.ok("people", "list"); strings.Contains(out, "revoke-key -- -ready") || !strings.Contains(out, early) {
+		t.Errorf("after it was signed in:\n%s", out)
+	}
+	if out := o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"); strings.Contains(out, "new key") {
+		t.Errorf("a key that was signed in is new:\n%s", out)
+	}
+	o.ok("people", "revoke-key", "early")
+	if out := o.ok("people", "list"); strings.Contains(out, "New: ") || !strings.Contains(out, "revoked 20") {
+		t.Errorf("after it was revoked:\n%s", out)
+	}
+	o.ok("people", "revoke-key", "--", "-ready")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"), "- passkey -ready of p_bob")
 }
 
 // Over HTTP it works for who has the team's key, and for nobody else.

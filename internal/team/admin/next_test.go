@@ -33,7 +33,8 @@ func publicKey(t *testing.T) []byte {
 func TestNext(t *testing.T) {
 	t.Parallel()
 	passkey := func(id, person string, from time.Time) db.Credential {
-		return db.Credential{ID: id, Person: person, Kind: approval.StrengthPasskey, Public: publicKey(t), RP: "assent.example.org", Created: day, CountsFrom: from}
+		return db.Credential{ID: id, Person: person, Kind: approval.StrengthPasskey, Public: publicKey(t), RP: "assent.example.org", Created: day, CountsFrom: from,
+			Name: "phone", EnrolledBy: "p_bob"}
 	}
 	revoked := passkey("c_old", "p_ann", day)
 	revoked.Revoked = day
@@ -62,12 +63,17 @@ func TestNext(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	e.Before = b
+	if _, notes, err := e.Next(); err != nil || strings.Contains(strings.Join(notes, "\n"), "new key") {
+		t.Errorf("a key that was signed in before is new again: %q, %v", notes, err)
+	}
 	if b.Serial != 8 || len(b.Editors) != 1 || len(b.People) != 2 || len(b.Person("p_ann").Credentials) != 1 || b.Person("p_ann").Credentials[0].ID != "c_ann" ||
 		len(b.Machines) != 1 || len(b.Machines[0].Agents) != 1 || b.Machines[0].Agents[0].Name != "claude-code" || b.Checkpoint != "acme-log+1+x" {
 		t.Errorf("%+v", b)
 	}
 	all := strings.Join(notes, "\n")
-	for _, words := range []string{"c_new of p_ann is left out", "A key of p_ann is left out", "g_2 (b) is left out", "codex on g_1 has the machine's sponsor",
+	for _, words := range []string{`The passkey "phone" of p_ann (c_new), let in by p_bob, is left out`, `If Ann did not add it: assent people revoke-key c_new`,
+		`This signs in a new key, the passkey "phone" of p_ann (c_ann), let in by p_bob`, "A key of p_ann is left out", "g_2 (b) is left out", "codex on g_1 has the machine's sponsor",
 		"Decider 1 needs 2 of sre with a passkey, and 1 can"} {
 		if !strings.Contains(all, words) {
 			t.Errorf("%q is not among the notes:\n%s", words, all)
