@@ -61,6 +61,21 @@ func (x *Team) Now() time.Time { return time.Now().Add(time.Duration(x.ahead.Loa
 // Pass lets time pass for servers and gates. That of the database stays.
 func (x *Team) Pass(d time.Duration) { x.ahead.Add(int64(d)) }
 
+// Age lets time pass in the database for all requests, and does what is due then.
+func (x *Team) Age(d time.Duration) {
+	x.t.Helper()
+	x.Write(`UPDATE team.requests SET created = created - $1::interval, escalates_at = escalates_at - $1::interval, expires_at = expires_at - $1::interval`, d)
+	court := db.Court{People: x.Bundle.Directory(x.Now()), Gate: func(id string) ed25519.PublicKey {
+		if m := x.Bundle.Machine(id); m != nil {
+			return m.Public
+		}
+		return nil
+	}}
+	if err := x.DB.Sweep(x.t.Context(), court); err != nil {
+		x.t.Fatal(err)
+	}
+}
+
 // Names are those who can sign in; who is a person of the team is [Team.Person]'s to say.
 var Names = []string{"Ann", "Bob", "Cleo", "Mallory"}
 
