@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/pgtest"
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/server"
 	"github.com/assent-dev/assent/policy"
@@ -26,8 +27,7 @@ func TestRetention(t *testing.T) {
 	defer conn.Close(t.Context())
 	sql := func(statement string, args ...any) {
 		t.Helper()
-		_, err := conn.Exec(t.Context(), statement, args...)
-		f.must(err)
+		pgtest.Exec(t, f.dsn, statement, args...)
 	}
 	publish := func(serial int64, change func(*bundle.Bundle)) {
 		t.Helper()
