@@ -228,7 +228,8 @@ func changeTimes(b *bundle.Bundle) []time.Time {
 // able is how many people of a group can say yes for a decider at that time.
 func able(b *bundle.Bundle, d bundle.Decider, group string, at time.Time) (n int) {
 	for _, p := range b.People {
-		if slices.Contains(p.GroupsAt(at), group) && !slices.Contains(d.Not, p.ID) && (d.Proof == approval.StrengthSession || canProve(p, d.Proof)) {
+		proves := d.Proof == approval.StrengthSession || canProve(p, d.Proof)
+		if proves && slices.Contains(p.GroupsAt(at), group) && !slices.Contains(d.Not, p.ID) {
 			n++
 		}
 	}

@@ -110,11 +110,13 @@ type NewCredential struct {
 func (d *DB) NewCredentials(ctx context.Context, signed []string) ([]NewCredential, error) {
 	return all(ctx, d, "new keys", func(row pgx.CollectableRow) (n NewCredential, err error) {
 		c := &n.Credential
-		err = row.Scan(&c.ID, &c.Person, &c.Kind, &c.Public, &c.RP, &c.AAGUID, &c.BackedUp, &c.Name, &c.EnrolledBy, &c.Created, &c.CountsFrom, &n.PersonName)
+		err = row.Scan(&c.ID, &c.Person, &c.Kind, &c.Public, &c.RP, &c.AAGUID, &c.BackedUp, &c.Name, &c.EnrolledBy, &c.Created, &c.CountsFrom,
+			&n.PersonName)
 		return n, err
 	}, `SELECT c.id, c.person, c.kind, c.public, c.rp, c.aaguid, c.backed_up, c.name, c.enrolled_by, c.created, c.counts_from, p.name
 		FROM team.credentials c JOIN team.people p ON p.tenant = c.tenant AND p.id = c.person
-		WHERE c.tenant = $1 AND c.revoked IS NULL AND p.disabled IS NULL AND c.id <> ALL($2) ORDER BY c.created DESC, c.id`, d.tenant, orEmpty(signed))
+		WHERE c.tenant = $1 AND c.revoked IS NULL AND p.disabled IS NULL AND c.id <> ALL($2)
+		ORDER BY c.created DESC, c.id`, d.tenant, orEmpty(signed))
 }
 
 // RevokeCommand is what an administrator runs to end the key.

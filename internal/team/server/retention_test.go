@@ -51,7 +51,8 @@ func TestRetention(t *testing.T) {
 	sql(`INSERT INTO team.votes (tenant, request, person, vote, decision) VALUES ('acme', $1, $2, '{}', '{}')`, ended, f.ann.ID)
 	sql(`UPDATE team.events SET at = at - interval '90 days'`)
 	sql(`UPDATE team.requests SET changed = changed - interval '90 days', created = created - interval '90 days'`)
-	sql(`INSERT INTO team.outbox (tenant, kind, subject, body, created, next_at) VALUES ('acme', 'request.settled', $1, '{}', now() - interval '90 days', 'infinity')`, ended)
+	sql(`INSERT INTO team.outbox (tenant, kind, subject, body, created, next_at)
+		VALUES ('acme', 'request.settled', $1, '{}', now() - interval '90 days', 'infinity')`, ended)
 
 	left := func() (out [4]int) {
 		t.Helper()
@@ -81,7 +82,8 @@ func TestRetention(t *testing.T) {
 	}
 	stranger := *f
 	stranger.key, _ = teamKeys(t)
-	sql(`INSERT INTO team.bundles (tenant, serial, note) VALUES ('acme', 4, $1)`, stranger.bundleWith(4, func(b *bundle.Bundle) { b.KeepDays = 1 }))
+	sql(`INSERT INTO team.bundles (tenant, serial, note) VALUES ('acme', 4, $1)`,
+		stranger.bundleWith(4, func(b *bundle.Bundle) { b.KeepDays = 1 }))
 	if got := left(); got != all {
 		t.Errorf("with a policy of another key %v are left, of %v", got, all)
 	}

@@ -64,7 +64,8 @@ func (x *Team) Pass(d time.Duration) { x.ahead.Add(int64(d)) }
 // Age lets time pass in the database for all requests, and does what is due then.
 func (x *Team) Age(d time.Duration) {
 	x.t.Helper()
-	x.Write(`UPDATE team.requests SET created = created - $1::interval, escalates_at = escalates_at - $1::interval, expires_at = expires_at - $1::interval`, d)
+	x.Write(`UPDATE team.requests SET created = created - $1::interval, escalates_at = escalates_at - $1::interval,
+		expires_at = expires_at - $1::interval`, d)
 	court := db.Court{People: x.Bundle.Directory(x.Now()), Gate: func(id string) ed25519.PublicKey {
 		if m := x.Bundle.Machine(id); m != nil {
 			return m.Public
