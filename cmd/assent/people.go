@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/internal/team/admin"
 	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/server"
 )
 
 func peopleCmd() *cobra.Command {
@@ -76,30 +79,36 @@ func peopleAddCmd(flags *teamFlags) *cobra.Command {
 // A listedPerson is a person with their keys.
 type listedPerson struct {
 	db.Person
-	Credentials []db.Credential `json:"credentials"`
+	Credentials []listedKey `json:"credentials"`
+}
+
+// A listedKey is a key with what it waits for, in words.
+type listedKey struct {
+	db.Credential
+	State string `json:"state"`
+	isNew bool
 }
 
 func peopleListCmd(flags *teamFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the people with their groups and keys", Example: "  assent people list\n  assent people list --json",
-		Args: cobra.NoArgs,
+		Use: "list", Short: "List the people with their groups and keys",
+		Long: "list prints the people of the server's database with their keys, and at the end the keys that no signed\n" +
+			"bundle has yet, with the command that revokes each. Look at those before you publish.",
+		Example: "  assent people list\n  assent people list --json",
+		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+			return flags.doWith(c, func(ctx context.Context, d *db.DB, cfg *server.Config) error {
 				people, err := d.People(ctx)
 				if err != nil {
 					return err
 				}
-				keys, err := d.Credentials(ctx, "")
-				if err != nil {
-					return err
-				}
-				now, err := d.Now(ctx)
+				keys, err := listedKeys(ctx, d, cfg)
 				if err != nil {
 					return err
 				}
 				list := []listedPerson{}
 				for _, p := range people {
-					l := listedPerson{Person: p, Credentials: []db.Credential{}}
+					l := listedPerson{Person: p, Credentials: []listedKey{}}
 					for _, k := range keys {
 						if k.Person == p.ID {
 							l.Credentials = append(l.Credentials, k)
@@ -107,13 +116,44 @@ func peopleListCmd(flags *teamFlags) *cobra.Command {
 					}
 					list = append(list, l)
 				}
-				return flags.print(c, list, func(line func(...string)) { linePeople(list, now, line) })
+				return flags.print(c, list, func(line func(...string)) { linePeople(list, line) })
 			})
 		},
 	}
 }
 
-func linePeople(list []listedPerson, now time.Time, line func(...string)) {
+// listedKeys returns everybody's keys.
+func listedKeys(ctx context.Context, d *db.DB, cfg *server.Config) ([]listedKey, error) {
+	newest, err := admin.Newest(ctx, &admin.Local{DB: d, Trust: cfg.Trust}, cfg.Trust)
+	if err != nil {
+		return nil, err
+	}
+	var signed []string
+	if newest != nil {
+		signed = newest.CredentialIDs()
+	}
+	now, err := d.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, err := d.Credentials(ctx, "")
+	out := make([]listedKey, len(all))
+	for i, k := range all {
+		out[i] = listedKey{Credential: k, State: "since " + teamTime(k.CountsFrom, "")}
+		switch {
+		case !k.Revoked.IsZero():
+			out[i].State = "revoked " + teamTime(k.Revoked, "")
+		case slices.Contains(signed, k.ID):
+		case k.CountsFrom.After(now):
+			out[i].State, out[i].isNew = "waits until "+teamTime(k.CountsFrom, "")+", then for the next signed bundle", true
+		default:
+			out[i].State, out[i].isNew = "waits for the next signed bundle", true
+		}
+	}
+	return out, err
+}
+
+func linePeople(list []listedPerson, line func(...string)) {
 	if len(list) == 0 {
 		line("There are no people; 'assent people add' adds one.")
 	}
@@ -124,14 +164,15 @@ func linePeople(list []listedPerson, now time.Time, line func(...string)) {
 		}
 		line(p.ID, p.Name, p.Subject+" at "+p.Issuer, strings.Join(p.Groups, ", "), state)
 		for _, k := range p.Credentials {
-			what := "since " + teamTime(k.CountsFrom, "")
-			switch {
-			case !k.Revoked.IsZero():
-				what = "revoked " + teamTime(k.Revoked, "")
-			case k.CountsFrom.After(now):
-				what = "waits until " + teamTime(k.CountsFrom, "")
+			line("  "+k.ID, string(k.Kind)+" "+k.Name, "let in by "+k.EnrolledBy, "", k.State)
+		}
+	}
+	for _, p := range list {
+		for _, k := range p.Credentials {
+			if k.isNew {
+				line(fmt.Sprintf("New: %s %q of %s, added %s, let in by %s. If %s did not add it: %s", k.Kind, k.Name, p.ID, teamTime(k.Created, ""),
+					k.EnrolledBy, p.Name, k.RevokeCommand()))
 			}
-			line("  "+k.ID, string(k.Kind)+" "+k.Name, "let in by "+k.EnrolledBy, "", what)
 		}
 	}
 }

@@ -288,9 +288,9 @@ func policyRollbackCmd(flags *deskFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollback SERIAL",
 		Short: "Publish an older policy again, under a new serial",
-		Long: "rollback publishes the policy, deciders, max_age and stale of an older bundle as the next serial: machines\n" +
-			"never take an older one. People, groups, keys and machines are those of now, so that nobody comes back\n" +
-			"who was removed.",
+		Long: "rollback publishes the policy, deciders, max_age, stale and keep_days of an older bundle as the next serial:\n" +
+			"machines never take an older one. People, groups, keys and machines are those of now, so that nobody\n" +
+			"comes back who was removed.",
 		Example: "  assent policy rollback 6 --key acme.key --editor ann",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -306,7 +306,7 @@ func policyRollbackCmd(flags *deskFlags) *cobra.Command {
 				if err != nil {
 					return bundle.Source{}, err
 				}
-				return bundle.Source{Policy: b.Policy, Deciders: b.Deciders, MaxAge: b.MaxAge, Stale: b.Stale}, nil
+				return b.Source(), nil
 			})
 		},
 	}

@@ -31,15 +31,20 @@ func (f *teamFlags) register(c *cobra.Command) {
 
 // do lets f work on the database. An agent cannot: who is in the directory is for a person to say.
 func (f *teamFlags) do(c *cobra.Command, do func(context.Context, *db.DB) error) error {
+	return f.doWith(c, func(ctx context.Context, d *db.DB, _ *server.Config) error { return do(ctx, d) })
+}
+
+// doWith is do for what needs the server's file too.
+func (f *teamFlags) doWith(c *cobra.Command, do func(context.Context, *db.DB, *server.Config) error) error {
 	if err := byPerson(c); err != nil {
 		return err
 	}
-	d, _, err := openTeam(c.Context(), f.config)
+	d, cfg, err := openTeam(c.Context(), f.config)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	return do(c.Context(), d)
+	return do(c.Context(), d, cfg)
 }
 
 // openTeam opens the database that a server's file names.

@@ -4,11 +4,16 @@ package main
 
 import (
 	"bytes"
+	"crypto/ecdsa"
 	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,6 +35,7 @@ import (
 type office struct {
 	*testing.T
 	dir, state string
+	dsn        string
 	db         *db.DB
 	trust      string
 	key        admin.Key // of the log
@@ -42,8 +48,8 @@ func newOffice(t *testing.T) *office {
 	o.state = filepath.Join(o.dir, "state")
 	t.Setenv("HOME", o.dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(o.dir, "config"))
-	dsn := pgtest.Start(t).DSN()
-	put(t, o.file("dsn"), dsn)
+	o.dsn = pgtest.Start(t).DSN()
+	put(t, o.file("dsn"), o.dsn)
 	_, err := server.MakeLogKey(o.file("log.key"), "acme")
 	o.must(err)
 	o.key, err = admin.ReadKey(o.file("log.key"))
@@ -51,7 +57,7 @@ func newOffice(t *testing.T) *office {
 	o.trust = strings.TrimSpace(o.ok("policy", "key", "acme", "--file", o.file("acme.key")))
 	put(t, o.file("serve.yaml"), fmt.Sprintf("tenant: acme\nlisten: 127.0.0.1:0\nmetrics: \"off\"\nurl: https://assent.example.org\n"+
 		"database: {dsn_file: dsn}\ntrust: %s\nlog_key: log.key\n", o.trust))
-	o.db, err = db.Open(t.Context(), dsn, "acme")
+	o.db, err = db.Open(t.Context(), o.dsn, "acme")
 	o.must(err)
 	t.Cleanup(o.db.Close)
 	return o
@@ -70,7 +76,7 @@ func (o *office) must(err error) {
 func (o *office) run(args ...string) (status int, stdout, stderr string) {
 	switch args[0] {
 	case "people", "groups", "gates", "agents":
-		args = append(args, "--config", o.file("serve.yaml"))
+		args = slices.Insert(args, 1, "--config", o.file("serve.yaml")) // args may end with -- and words
 	case "policy":
 		if args[1] != "key" && !strings.Contains(strings.Join(args, " "), "--server") {
 			args = append(args, "--config", o.file("serve.yaml"))
@@ -160,6 +166,7 @@ func TestTeam_Administration(t *testing.T) {
 	}
 	o.ok("groups", "add", "sre", "ann", "bob")
 	o.ok("groups", "add", "oncall", "bob", "--until", "30d")
+	o.ok("groups", "add", "oncall", "ann", "--from", "30d")
 	o.fails("meaning of their own", "groups", "add", "sponsor", "ann")
 	o.sees(o.ok("groups", "list"), "sre", "p_ann", "until 20")
 	o.ok("people", "disable", "eve")
@@ -187,12 +194,13 @@ func TestTeam_Administration(t *testing.T) {
 	o.fails("--editor", "policy", "publish", o.file("team.yaml"), "--key", key, "--yes")
 	o.fails("there is nobody to ask", "policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "ann")
 	o.fails("not one of the people", "policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "eve", "--yes")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"), "+ p_bob in oncall until 20", "+ p_ann in oncall from 20", "+ p_ann in sre\n")
 	o.sees(o.ok("policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "ann", "--yes"), "Published serial 1.")
 	put(t, o.file("second.yaml"), "version: 1\nrules:\n  - allow shell(git push)\n  - deny shell(npm test)\ndeciders:\n"+
 		"  - acts: [\"shell(kubectl delete *)\"]\n    need: [{from: sre, count: 2}]\n    not: [sponsor]\n")
 	diff := o.ok("policy", "diff", o.file("second.yaml"), "--editor", "bob")
 	o.sees(diff, "From serial 1 to 2:", "-  - deny shell(npm publish)", "+ shell(kubectl delete *): 2 of sre", "editors p_bob, was p_ann",
-		"Note: Decider 1 needs 2 of sre with a passkey, and 0 can", "Note: p_bob leaves oncall",
+		"Note: Decider 1 needs 2 of sre with a passkey, and 0 can",
 		"Tried on 3 calls of 1 machine", "! 1× shell(git push) (was ask", "1× shell(npm test) (was ask", "1× shell(kubectl delete pod) (was ask, now 2 of sre",
 		"1 call, marked with !, would have run")
 	if strings.Contains(diff, "Eve") {
@@ -210,6 +218,45 @@ func TestTeam_Administration(t *testing.T) {
 	o.fails("is not the key that", "policy", "publish", o.file("team.yaml"), "--key", o.file("other.key"), "--editor", "ann", "--yes")
 	o.must(os.Chmod(key, 0o644))
 	o.fails("others can read", "policy", "publish", o.file("team.yaml"), "--key", key, "--editor", "ann", "--yes")
+}
+
+// A key is named until it is signed in, with who let it in and how to end it.
+func TestTeam_NewKeysAreNamed(t *testing.T) {
+	o := newOffice(t)
+	for _, who := range []string{"ann", "bob"} {
+		o.ok("people", "add", who, "--name", strings.ToUpper(who[:1])+who[1:], "--issuer", "https://login.example.org", "--subject", who)
+	}
+	enrol := func(id string, wait time.Duration) {
+		t.Helper()
+		private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+		o.must(err)
+		public, err := x509.MarshalPKIXPublicKey(&private.PublicKey)
+		o.must(err)
+		code := strings.TrimSpace(o.ok("people", "invite", "bob", "--by", "ann"))
+		_, err = o.db.Enrol(t.Context(), db.Credential{ID: id, Person: "p_bob", Kind: approval.StrengthPasskey, Public: public, RP: "assent.example.org",
+			Name: "phone"}, code, wait)
+		o.must(err)
+	}
+	enrol("-ready", -time.Second)
+	enrol("early", time.Hour)
+	put(t, o.file("team.yaml"), "version: 1\n")
+	const ready, early = `New: passkey "phone" of p_bob, added `, "If Bob did not add it: assent people revoke-key early\n"
+	o.sees(o.ok("people", "list"), "waits for the next signed bundle\n", "waits until 20", ready, "let in by p_ann. If Bob did not add it: assent people revoke-key -- -ready\n", early)
+	o.sees(o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"), "+ passkey -ready of p_bob, key ",
+		`Note: This signs in a new key, the passkey "phone" of p_bob (-ready), let in by p_ann`, `Note: The passkey "phone" of p_bob (early), let in by p_ann, is left out`)
+	o.ok("policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--editor", "ann", "--yes")
+	if out := o.ok("people", "list"); strings.Contains(out, "revoke-key -- -ready") || !strings.Contains(out, early) {
+		t.Errorf("after it was signed in:\n%s", out)
+	}
+	if out := o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"); strings.Contains(out, "new key") {
+		t.Errorf("a key that was signed in is new:\n%s", out)
+	}
+	o.ok("people", "revoke-key", "early")
+	if out := o.ok("people", "list"); strings.Contains(out, "New: ") || !strings.Contains(out, "revoked 20") {
+		t.Errorf("after it was revoked:\n%s", out)
+	}
+	o.ok("people", "revoke-key", "--", "-ready")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml"), "--editor", "ann"), "- passkey -ready of p_bob")
 }
 
 // Over HTTP it works for who has the team's key, and for nobody else.
@@ -333,6 +380,55 @@ func TestS63_ProveIt(t *testing.T) {
 	if _, err := p.Check(other.Public, ""); err == nil {
 		t.Error("a checkpoint of another key passes")
 	}
+}
+
+// The policy says how long records stay. What is left after that, and every checkpoint, is still proved.
+func TestTeam_ProofsAfterRetention(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	gate := o.join()
+	beside := []string{"--config", o.file("serve.yaml"), "--state", o.state}
+	audit := func(args ...string) []string { return append(append([]string{"audit"}, args...), beside...) }
+	call := func(what string) {
+		t.Helper()
+		o.call(gate, policy.StateApproved, true, "make", what)
+		_, err := o.db.MakeCheckpoint(t.Context(), o.key)
+		o.must(err)
+	}
+	call("one")
+	call("two")
+	put(t, o.file("last-month"), o.ok(audit("seal")...))
+	put(t, o.file("proof.json"), o.ok(audit("prove", "1")...))
+	call("three")
+	pgtest.Exec(t, o.dsn, `UPDATE team.events SET at = at - interval '40 days'`)
+	call("four")
+
+	put(t, o.file("team.yaml"), "version: 1\nkeep_days: 30\n")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml")), "+ keep_days 30", "Note: Within an hour the server deletes records and settled requests that are older than 30 days")
+	o.ok("policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--yes")
+	cfg, err := server.ReadConfig(o.file("serve.yaml"))
+	o.must(err)
+	s, err := server.Start(t.Context(), server.Options{Config: cfg})
+	o.must(err)
+	t.Cleanup(func() { o.must(s.Stop(t.Context())) })
+	o.must(s.Prune(t.Context()))
+	if kept, err := o.db.Records(t.Context(), gate, gate, 0, 100); err != nil || len(kept) != 1 || kept[0].Seq != 4 {
+		t.Fatalf("%d records are left, %v", len(kept), err)
+	}
+
+	o.sees(o.ok(audit("verify", "--since", o.file("last-month"))...), "up to 4, are in the server's log", "from 2 to 4 leaves")
+	remote := []string{"--server=http://" + s.Addr(), "--key", o.file("acme.key"), "--state", o.state}
+	for _, at := range [][]string{beside, remote} {
+		o.fails("older than keep_days of the team's policy", append([]string{"audit", "prove", "3", "--gate", gate}, at...)...)
+	}
+	o.sees(o.ok(audit("prove", "4", "--since", o.file("last-month"))...), `"consistency"`)
+	o.sees(o.ok("audit", "verify", "--proof", o.file("proof.json"), "--log-key", o.key.Public, "--state", o.file("nothing")), "Record 1 of machine "+gate)
+	call("five")
+	o.sees(o.ok(audit("verify", "--since", o.file("last-month"))...), "up to 5, are in the server's log", "from 2 to 5 leaves")
+
+	// The rest is checked as before: a record that somebody took out is missed.
+	pgtest.Exec(t, o.dsn, `DELETE FROM team.events WHERE seq = 5`)
+	o.fails("the record is gone", audit("verify")...)
 }
 
 // A machine that has joined checks with its own key, over HTTP, against the bundle that it trusts.

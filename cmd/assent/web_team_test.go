@@ -246,6 +246,16 @@ func TestWebTeam_Keys(t *testing.T) {
 	other.sees("counts")
 	other.do(chromedp.SendKeys("#make [name=invitation]", code), chromedp.Click("#make button"))
 	other.sees("Enrolled: ", "waits for the next signed policy")
+	// Everybody is told at once, on whatever page they are, and Bob more loudly.
+	cleo.until("document.querySelector('#new-keys details')?.textContent.includes('have an administrator run assent people revoke-key ')")
+	cleo.sees("New keys that do not count yet: Bob", "let in by Cleo")
+	bob.open("/history")
+	bob.until("document.querySelector('#new-keys .mine[role=alert]')")
+	bob.sees("A new passkey for you", "let in by Cleo", "If you did not make it, revoke it now")
+	cleo.visit("/")
+	for page, name := range map[*page]string{cleo.page: "team-new-keys", bob.page: "team-new-keys-own"} {
+		page.looksGood(name)
+	}
 	other.do(chromedp.Click("[data-method=DELETE]"))
 	other.sees("Press again to revoke")
 	other.do(chromedp.Click("[data-method=DELETE]"))

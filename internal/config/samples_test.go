@@ -106,6 +106,7 @@ var samples = map[string]string{
 	"deciders[].expires":          "team deciders: [{acts: [x], need: [{from: g}], expires: 1h}]",
 	"max_age":                     "team max_age: 1h",
 	"stale":                       "team stale: deny",
+	"keep_days":                   "team keep_days: 5",
 
 	"name":                               "worker name: w",
 	"description":                        "worker description: d",

@@ -62,9 +62,10 @@ func (o *object) oneOfStale(n ast.Node, what string) string { return o.one(n, wh
 type TeamSource struct {
 	*Policy
 	Deciders []Decider
-	// MaxAge and Stale are zero if the file says nothing.
-	MaxAge time.Duration
-	Stale  string
+	// MaxAge, Stale and KeepDays are zero if the file says nothing.
+	MaxAge   time.Duration
+	Stale    string
+	KeepDays int
 }
 
 // A Decider says who decides about some acts.
@@ -110,6 +111,7 @@ var teamKeys = []key{
 	{name: "deciders", about: "who decides about some acts, which then nothing else lets run", shape: listOf(deciderShape)},
 	{name: "max_age", about: "how long a machine goes by the policy without hearing from the server; default 24h", shape: duration},
 	staleKey,
+	{name: "keep_days", about: "how many days the server keeps records and settled requests; default all", shape: count},
 }
 
 var teamShape = file(teamKeys...)
@@ -135,6 +137,7 @@ func LoadTeam(file string, data []byte) (*TeamSource, error) {
 	}
 	s.MaxAge = valueAt(o, "max_age", r.duration, "max_age")
 	s.Stale = valueAt(o, "stale", o.oneOfStale, "stale")
+	s.KeepDays = valueAt(o, "keep_days", r.number, "keep_days")
 	if err := r.err(); err != nil {
 		return nil, err
 	}

@@ -84,6 +84,19 @@ func (s *Server) LoopbackDSN() string {
 	return u.String()
 }
 
+// Exec changes a database by hand, as whoever owns it can.
+func Exec(t testing.TB, dsn, statement string, args ...any) {
+	t.Helper()
+	conn, err := pgx.Connect(context.Background(), dsn)
+	if err == nil {
+		_, err = conn.Exec(context.Background(), statement, args...)
+		_ = conn.Close(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // Log is what the server wrote so far, for a test that fails.
 func (s *Server) Log() string {
 	text, err := os.ReadFile(filepath.Join(s.cluster.dir, "log"))

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -78,6 +79,7 @@ func (d *Diff) settings(before, after *bundle.Bundle) {
 	for _, s := range []struct{ name, old, new string }{
 		{"max_age", text(before.MaxAge), text(after.MaxAge)},
 		{"stale", string(before.Stale), string(after.Stale)},
+		{"keep_days", days(before.KeepDays), days(after.KeepDays)},
 		{"valid for", validity(before), validity(after)},
 		{"editors", strings.Join(before.Editors, ", "), strings.Join(after.Editors, ", ")},
 		{"server", before.Server, after.Server},
@@ -100,6 +102,13 @@ func text(d bundle.Duration) string {
 		return ""
 	}
 	return d.String()
+}
+
+func days(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 func validity(b *bundle.Bundle) string {
@@ -176,6 +185,9 @@ func groups(b *bundle.Bundle) (out []entry) {
 	for _, p := range b.People {
 		for _, g := range p.Groups {
 			out = append(out, entry{g + "\x00" + p.ID, fmt.Sprintf("%s in %s", p.ID, g)})
+		}
+		for _, m := range p.Memberships {
+			out = append(out, entry{m.Group + "\x00" + p.ID, fmt.Sprintf("%s in %s", p.ID, m)})
 		}
 	}
 	slices.SortFunc(out, func(a, b entry) int { return cmp.Compare(a.key, b.key) })

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -57,6 +58,9 @@ func (e Edition) Next() (b *bundle.Bundle, notes []string, err error) {
 		return nil, nil, err
 	}
 	reachable(b, note)
+	if after := b.Keep(); after > 0 && (e.Before == nil || e.Before.Keep() == 0 || after < e.Before.Keep()) {
+		note("Within an hour the server deletes records and settled requests that are older than %d days.", b.KeepDays)
+	}
 	return b, notes, b.Validate()
 }
 
@@ -66,31 +70,57 @@ func (e Edition) people(b *bundle.Bundle, note func(string, ...any)) {
 		if !p.Disabled.IsZero() {
 			continue
 		}
-		out := bundle.Person{ID: p.ID, Name: p.Name, Groups: p.Groups}
+		out := bundle.Person{ID: p.ID, Name: p.Name}
+		e.groups(&out)
 		for _, c := range d.Credentials {
 			key := bundle.Credential{ID: c.ID, Kind: proof.Kind(c.Kind), Public: c.Public, RP: c.RP, Since: c.CountsFrom.UTC().Truncate(time.Second)}
 			invalid := key.Validate()
 			switch {
 			case c.Person != p.ID || !c.Revoked.IsZero():
 			case c.CountsFrom.After(d.Now):
-				note("The %s %s of %s is left out: it was added %s and waits until %s. If %s did not add it, revoke it.", c.Kind, c.ID,
-					p.ID, when(c.Created), when(c.CountsFrom), p.Name)
+				note("The %s %q of %s (%s), let in by %s, is left out: it was added %s and waits until %s. If %s did not add it: %s", c.Kind, c.Name,
+					p.ID, c.ID, c.EnrolledBy, when(c.Created), when(c.CountsFrom), p.Name, c.RevokeCommand())
 			case invalid != nil:
 				note("A key of %s is left out: %v.", p.ID, invalid)
 			default:
 				out.Credentials = append(out.Credentials, key)
+				if !e.signed(key) {
+					note("This signs in a new key, the %s %q of %s (%s), let in by %s, added %s. If %s did not add it: %s", c.Kind, c.Name,
+						p.ID, c.ID, c.EnrolledBy, when(c.Created), p.Name, c.RevokeCommand())
+				}
 			}
 		}
 		b.People = append(b.People, out)
 	}
 	slices.SortFunc(b.People, func(a, b bundle.Person) int { return strings.Compare(a.ID, b.ID) })
-	for _, g := range d.Groups {
+}
+
+// signed reports whether the bundle before has the key.
+func (e Edition) signed(key bundle.Credential) bool {
+	return e.Before != nil && slices.ContainsFunc(e.Before.People, func(p bundle.Person) bool {
+		return slices.ContainsFunc(p.Credentials, func(c bundle.Credential) bool { return c.ID == key.ID && bytes.Equal(c.Public, key.Public) })
+	})
+}
+
+// groups puts a person into the groups that they are in now or later. What is over is left out, and so is a time that has
+// come already: a machine whose clock is slow need not wait for it again.
+func (e Edition) groups(p *bundle.Person) {
+	for _, g := range e.Directory.Groups {
 		for _, m := range g.Members {
-			if m.From.After(d.Now) && m.From.Before(b.Expires) {
-				note("%s joins %s at %s: publish again then.", m.Person, g.Name, when(m.From))
+			if m.Person != p.ID || !m.Until.IsZero() && !m.Until.After(e.Directory.Now) {
+				continue
 			}
-			if m.Until.After(d.Now) && m.Until.Before(b.Expires) {
-				note("%s leaves %s at %s: publish again then, or the bundle still has them.", m.Person, g.Name, when(m.Until))
+			out := bundle.Membership{Group: g.Name}
+			if m.From.After(e.Directory.Now) {
+				out.From = m.From.UTC()
+			}
+			if !m.Until.IsZero() {
+				out.Until = m.Until.UTC()
+			}
+			if out.From.IsZero() && out.Until.IsZero() {
+				p.Groups = append(p.Groups, g.Name)
+			} else {
+				p.Memberships = append(p.Memberships, out)
 			}
 		}
 	}
@@ -148,22 +178,27 @@ func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
 	return out, nil
 }
 
-// reachable notes deciders that not enough people could fill: what they are named for would always be denied.
+// reachable notes deciders that not enough people can fill, now or from some time on: what they are named for would
+// be denied.
 func reachable(b *bundle.Bundle, note func(string, ...any)) {
+	times := changeTimes(b)
 	for i, d := range b.Deciders {
 		for _, f := range d.Need {
 			if f.From == approval.FromSponsor {
 				continue
 			}
-			n := 0
-			for _, p := range b.People {
-				if slices.Contains(p.Groups, f.From) && !slices.Contains(d.Not, p.ID) && (d.Proof == approval.StrengthSession || canProve(p, d.Proof)) {
-					n++
+			for _, at := range times {
+				n := able(b, d, f.From, at)
+				if n >= f.Count {
+					continue
 				}
-			}
-			if n < f.Count {
-				note("Decider %d needs %d of %s with a %s, and %d can: what it is about can only be denied, or wait for an escalation.",
-					i+1, f.Count, f.From, d.Proof, n)
+				since := ""
+				if at.After(b.Issued) {
+					since = "from " + when(at) + " on "
+				}
+				note("Decider %d needs %d of %s with a %s, and %s%d can: what it is about can only be denied, or wait for an escalation.",
+					i+1, f.Count, f.From, d.Proof, since, n)
+				break
 			}
 		}
 		for _, not := range d.Not {
@@ -172,6 +207,33 @@ func reachable(b *bundle.Bundle, note func(string, ...any)) {
 			}
 		}
 	}
+}
+
+// changeTimes are when the bundle is issued and when memberships begin or end while it holds, in order.
+func changeTimes(b *bundle.Bundle) []time.Time {
+	out := []time.Time{b.Issued}
+	for _, p := range b.People {
+		for _, m := range p.Memberships {
+			for _, at := range []time.Time{m.From, m.Until} {
+				if at.After(b.Issued) && at.Before(b.Expires) {
+					out = append(out, at)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, time.Time.Compare)
+	return out
+}
+
+// able is how many people of a group can say yes for a decider at that time.
+func able(b *bundle.Bundle, d bundle.Decider, group string, at time.Time) (n int) {
+	for _, p := range b.People {
+		proves := d.Proof == approval.StrengthSession || canProve(p, d.Proof)
+		if proves && slices.Contains(p.GroupsAt(at), group) && !slices.Contains(d.Not, p.ID) {
+			n++
+		}
+	}
+	return n
 }
 
 func canProve(p bundle.Person, proof approval.Strength) bool {

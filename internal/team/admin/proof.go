@@ -215,6 +215,8 @@ func (l *Local) prove(w http.ResponseWriter, r *http.Request, key wire.Verifier,
 		return &refusal{http.StatusNotFound, err.Error()}
 	case errors.Is(err, ErrRewritten):
 		return &refusal{http.StatusGone, err.Error()}
+	case errors.Is(err, db.ErrPruned), errors.Is(err, db.ErrChanged):
+		return &refusal{http.StatusUnprocessableEntity, err.Error()}
 	}
 	return answer(w, p, err)
 }

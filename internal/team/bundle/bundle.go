@@ -23,6 +23,8 @@ type Bundle struct {
 	MaxAge Duration `json:"max_age"`
 	// Stale says what then happens to calls that would run unasked.
 	Stale Stale `json:"stale"`
+	// KeepDays is how long the server keeps records and settled requests; 0 keeps all.
+	KeepDays int `json:"keep_days,omitempty"`
 	// Editors are the ids of those who wrote the policy and the deciders.
 	Editors []string `json:"editors"`
 	// Policy is the text of a policy file. Its lines are those of the file that the editors wrote.
@@ -69,9 +71,11 @@ type Escalation struct {
 
 // A Person is somebody of the team.
 type Person struct {
-	ID          string       `json:"id"`
-	Name        string       `json:"name"`
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	// Groups are those that the person is in whatever the time, Memberships those with dates.
 	Groups      []string     `json:"groups,omitempty"`
+	Memberships []Membership `json:"memberships,omitempty"`
 	Credentials []Credential `json:"credentials,omitempty"`
 }
 
@@ -133,6 +137,8 @@ func (b *Bundle) Validate() error {
 		return errors.New("max_age must be more than 0")
 	case b.Stale != StaleAsk && b.Stale != StaleDeny:
 		return fmt.Errorf("stale %q: use ask or deny", string(b.Stale))
+	case b.KeepDays < 0 || b.KeepDays > maxKeepDays:
+		return fmt.Errorf("keep_days %d: use 1 to %d, or leave it out to keep all", b.KeepDays, maxKeepDays)
 	}
 	for i, d := range b.Deciders {
 		if len(d.Acts) == 0 {
@@ -151,6 +157,12 @@ func (b *Bundle) Validate() error {
 	return b.validMachines()
 }
 
+// maxKeepDays is a hundred years: more would overflow a [time.Duration], and could then mean a short time.
+const maxKeepDays = 36_525
+
+// Keep is how long the server keeps records and settled requests; 0 keeps all.
+func (b *Bundle) Keep() time.Duration { return time.Duration(b.KeepDays) * 24 * time.Hour }
+
 // words are taken where a person or a group could stand.
 var words = []string{approval.NotSponsor, approval.NotEditor, approval.FromSponsor, Nobody}
 
@@ -160,7 +172,7 @@ const Nobody = "nobody"
 // validNot refuses what somebody wrote to leave people out, and what would leave out nobody.
 func (b *Bundle) validNot(not []string) error {
 	for _, who := range not {
-		inGroup := func(p Person) bool { return slices.Contains(p.Groups, who) }
+		inGroup := func(p Person) bool { return slices.Contains(p.allGroups(), who) }
 		switch {
 		case who == approval.NotSponsor || who == approval.NotEditor || b.Person(who) != nil:
 		case slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(strings.TrimSpace(who), w) }):
@@ -185,8 +197,9 @@ func (b *Bundle) validPeople() error {
 			return fmt.Errorf("two persons have the id %s", p.ID)
 		case slices.Contains(words, p.ID):
 			return fmt.Errorf("person %q: the word has a meaning of its own", p.ID)
-		case slices.Contains(p.Groups, ""), slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(words, g) }):
-			return fmt.Errorf("person %s: a group has no name, or one with a meaning of its own", p.ID)
+		}
+		if err := p.validGroups(); err != nil {
+			return fmt.Errorf("person %s: %w", p.ID, err)
 		}
 		ids[p.ID] = true
 		for _, c := range p.Credentials {
@@ -234,6 +247,16 @@ func (b *Bundle) Person(id string) *Person {
 		return nil
 	}
 	return &b.People[i]
+}
+
+// CredentialIDs returns the ids of everybody's keys, also of those that do not count yet.
+func (b *Bundle) CredentialIDs() (ids []string) {
+	for _, p := range b.People {
+		for _, c := range p.Credentials {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
 }
 
 // Machine returns the machine with an id; nil if there is none.

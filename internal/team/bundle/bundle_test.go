@@ -34,7 +34,7 @@ func TestParse(t *testing.T) {
 	}
 	want := bundle.Source{
 		Policy: "version: 1\nrules:\n  - deny shell(shred)\n\n\n\n\n\n\n\n\ntools:\n  send: {approval: deny}\n",
-		MaxAge: bundle.Duration(12 * time.Hour), Stale: bundle.StaleDeny,
+		MaxAge: bundle.Duration(12 * time.Hour), Stale: bundle.StaleDeny, KeepDays: 400,
 		Deciders: []bundle.Decider{{
 			Acts: []string{"shell(kubectl delete *)", "pay:*"}, Need: []bundle.From{{From: "sre", Count: 2}, {From: "finance", Count: 1}},
 			Not: []string{"sponsor", "editor"}, Proof: approval.StrengthPasskey, Expires: bundle.Duration(time.Hour),
@@ -53,6 +53,8 @@ func TestParse(t *testing.T) {
 		"deciders: [{acts: [shell(x)], need: [{from: a}], proof: password}]":                "password",
 		"deciders: [{acts: [shell(x)], need: [{from: a}], escalate: [{after: 0s, to: b}]}]": "a time and a group",
 		"{max_age: 1h, rules: []}":                                                          "at the beginning of a line",
+		"keep_days: -1":                                                                     "not negative",
+		"keep_days: 1.5":                                                                    "number",
 		"stale: run":                                                                        "run",
 		"team: {trust: x, name: y}":                                                         "team",
 		"rules: [allow shell(x)\n":                                                          "",
@@ -110,6 +112,8 @@ func TestABundleThatNobodyCouldGoByIsNotSigned(t *testing.T) {
 	for name, spoil := range map[string]func(*bundle.Bundle){
 		"no tenant":       func(b *bundle.Bundle) { b.Tenant = "" },
 		"expired":         func(b *bundle.Bundle) { b.Expires = b.Issued },
+		"keeps too long":  func(b *bundle.Bundle) { b.KeepDays = 213_504 }, // as a duration it would be 25 minutes
+		"keeps less":      func(b *bundle.Bundle) { b.KeepDays = -1 },
 		"no age":          func(b *bundle.Bundle) { b.MaxAge = 0 },
 		"no acts":         func(b *bundle.Bundle) { b.Deciders[0].Acts = nil },
 		"nobody decides":  func(b *bundle.Bundle) { b.Deciders[0].Need = nil },
@@ -120,6 +124,11 @@ func TestABundleThatNobodyCouldGoByIsNotSigned(t *testing.T) {
 		"two of an id":    func(b *bundle.Bundle) { b.People[1].ID = b.People[0].ID },
 		"a word as id":    func(b *bundle.Bundle) { b.People[1].ID = "editor" },
 		"a word as group": func(b *bundle.Bundle) { b.People[1].Groups = []string{"sponsor"} },
+		"a group in two":  func(b *bundle.Bundle) { b.People[0].Groups = []string{"sre", "sre"} },
+		"not a group with dates": func(b *bundle.Bundle) {
+			b.Deciders[0].Not = []string{"oncall"}
+			b.People[1].Memberships = []bundle.Membership{{Group: "oncall", From: issued}}
+		},
 		"a bad key": func(b *bundle.Bundle) {
 			b.People[0].Credentials = []bundle.Credential{{ID: "x", Kind: "device", Public: []byte("x")}}
 		},

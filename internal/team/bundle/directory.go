@@ -17,17 +17,19 @@ type directory struct {
 
 type owner struct {
 	person     *Person
+	groups     []string
 	credential *Credential
 }
 
-// Directory returns the people, with the credentials that count at that time.
+// Directory returns the people, with the credentials that count and the groups that they are in at that time.
 func (b *Bundle) Directory(at time.Time) approval.Directory {
 	d := directory{bundle: b, owners: map[string]owner{}}
 	for i := range b.People {
 		p := &b.People[i]
+		groups := p.GroupsAt(at)
 		for j := range p.Credentials {
 			if c := &p.Credentials[j]; c.Holds(at) {
-				d.owners[c.ID] = owner{p, c}
+				d.owners[c.ID] = owner{p, groups, c}
 			}
 		}
 	}
@@ -44,7 +46,7 @@ func (d directory) Voter(p approval.Proof) (approval.Person, approval.Strength, 
 	if err != nil {
 		return approval.Person{}, "", err
 	}
-	return approval.Person{ID: o.person.ID, Name: o.person.Name, Groups: o.person.Groups}, strength, nil
+	return approval.Person{ID: o.person.ID, Name: o.person.Name, Groups: o.groups}, strength, nil
 }
 
 // Editors implements [approval.Directory].

@@ -56,6 +56,7 @@ max_age: 12h
 tools:
   send: {approval: deny}
 stale: deny
+keep_days: 400
 `
 
 // acme is a bundle of a small team.

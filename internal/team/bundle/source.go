@@ -15,6 +15,7 @@ type Source struct {
 	Deciders []Decider
 	MaxAge   Duration
 	Stale    Stale
+	KeepDays int
 }
 
 // DefaultMaxAge is that of a source which says nothing.
@@ -30,7 +31,8 @@ func Parse(file string, data []byte) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	s := Source{Policy: text, MaxAge: cmp.Or(Duration(t.MaxAge), DefaultMaxAge), Stale: Stale(cmp.Or(t.Stale, string(StaleAsk)))}
+	s := Source{Policy: text, MaxAge: cmp.Or(Duration(t.MaxAge), DefaultMaxAge), Stale: Stale(cmp.Or(t.Stale, string(StaleAsk))),
+		KeepDays: t.KeepDays}
 	var problems config.Problems
 	for _, d := range t.Deciders {
 		out := Decider{Acts: d.Acts, Not: d.Not, Proof: approval.Strength(d.Proof), Expires: Duration(d.Expires)}
@@ -53,5 +55,10 @@ func Parse(file string, data []byte) (Source, error) {
 
 // Into puts what the editor wrote into a bundle.
 func (s Source) Into(b *Bundle) {
-	b.Policy, b.Deciders, b.MaxAge, b.Stale = s.Policy, s.Deciders, s.MaxAge, s.Stale
+	b.Policy, b.Deciders, b.MaxAge, b.Stale, b.KeepDays = s.Policy, s.Deciders, s.MaxAge, s.Stale, s.KeepDays
+}
+
+// Source returns what the editor wrote of a bundle.
+func (b *Bundle) Source() Source {
+	return Source{Policy: b.Policy, Deciders: b.Deciders, MaxAge: b.MaxAge, Stale: b.Stale, KeepDays: b.KeepDays}
 }

@@ -188,7 +188,7 @@ func (d *DB) proveRecord(ctx context.Context, gate, stream string, seq int64) (l
 		return i, err
 	}
 	if len(kept) == 0 || kept[0].Seq != seq {
-		return i, ErrNotFound
+		return i, d.missing(ctx, gate, stream, seq)
 	}
 	for _, k := range kept {
 		i.Records = append(i.Records, k.Record)
@@ -196,6 +196,18 @@ func (d *DB) proveRecord(ctx context.Context, gate, stream string, seq int64) (l
 	i.Checkpoint = newest.Note
 	i.Proof, err = tlog.ProveRecord(newest.Size, i.Index, d.reader(ctx))
 	return i, err
+}
+
+// missing says why a record that is in the tree is not among the records.
+func (d *DB) missing(ctx context.Context, gate, stream string, seq int64) error {
+	s, err := d.Stream(ctx, gate, stream)
+	switch {
+	case err != nil:
+		return err
+	case seq <= s.Anchor.Seq:
+		return ErrPruned
+	}
+	return fmt.Errorf("%w: the record is gone", ErrChanged)
 }
 
 // reader reads the tree outside of a transaction: what is in it never changes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -96,6 +97,34 @@ func (d *DB) Credential(ctx context.Context, id string) (Credential, error) {
 // Credentials returns the keys of a person, or of everybody; also those that were revoked.
 func (d *DB) Credentials(ctx context.Context, person string) ([]Credential, error) {
 	return all(ctx, d, "keys", readCredential, selectCredentials+` AND ($2 = '' OR person = $2) ORDER BY created, id`, d.tenant, person)
+}
+
+// A NewCredential is a key that no signed bundle has yet.
+type NewCredential struct {
+	Credential
+	PersonName string
+}
+
+// NewCredentials returns the keys of people who are not disabled that were neither revoked nor are among those that a
+// bundle has, the newest first.
+func (d *DB) NewCredentials(ctx context.Context, signed []string) ([]NewCredential, error) {
+	return all(ctx, d, "new keys", func(row pgx.CollectableRow) (n NewCredential, err error) {
+		c := &n.Credential
+		err = row.Scan(&c.ID, &c.Person, &c.Kind, &c.Public, &c.RP, &c.AAGUID, &c.BackedUp, &c.Name, &c.EnrolledBy, &c.Created, &c.CountsFrom,
+			&n.PersonName)
+		return n, err
+	}, `SELECT c.id, c.person, c.kind, c.public, c.rp, c.aaguid, c.backed_up, c.name, c.enrolled_by, c.created, c.counts_from, p.name
+		FROM team.credentials c JOIN team.people p ON p.tenant = c.tenant AND p.id = c.person
+		WHERE c.tenant = $1 AND c.revoked IS NULL AND p.disabled IS NULL AND c.id <> ALL($2)
+		ORDER BY c.created DESC, c.id`, d.tenant, orEmpty(signed))
+}
+
+// RevokeCommand is what an administrator runs to end the key.
+func (c *Credential) RevokeCommand() string {
+	if strings.HasPrefix(c.ID, "-") { // an id is base64, in which - is a digit
+		return "assent people revoke-key -- " + c.ID
+	}
+	return "assent people revoke-key " + c.ID
 }
 
 // RevokeCredential ends a key.

@@ -27,6 +27,7 @@ var (
 	ErrGap      = errors.New("records are missing")
 	ErrFork     = errors.New("the server has other records with these numbers")
 	ErrSpent    = errors.New("the code was used, has expired or never was")
+	ErrPruned   = errors.New("the server has removed it: it is older than keep_days of the team's policy")
 	ErrSerial   = errors.New("the bundle's serial is not the next")
 )
 

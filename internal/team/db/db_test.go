@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/pgtest"
@@ -37,18 +35,7 @@ func open(t testing.TB, dsn string) *db.DB {
 	return d
 }
 
-// sql changes the database by hand.
-func sql(t testing.TB, dsn, statement string, args ...any) {
-	t.Helper()
-	conn, err := pgx.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = conn.Close(context.Background()) }()
-	if _, err := conn.Exec(context.Background(), statement, args...); err != nil {
-		t.Fatal(err)
-	}
-}
+var sql = pgtest.Exec
 
 // A team has people with keys and machines, as a signed bundle would name them.
 type team struct {

@@ -254,7 +254,7 @@ func TestOldRecordsGoOnceTheyAreInACheckpoint(t *testing.T) {
 		t.Fatal(err)
 	}
 	sql(t, dsn, `UPDATE team.events SET at = at - interval '90 days'`)
-	keep := db.Retention{Records: 30 * 24 * time.Hour}
+	const keep = 30 * 24 * time.Hour
 	count := func() int {
 		rows, err := d.Records(t.Context(), g.ID, "log", 0, 100)
 		if err != nil {

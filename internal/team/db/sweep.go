@@ -113,36 +113,15 @@ func (t *settlement) discard(ctx context.Context, tx pgx.Tx, id string) error {
 	return err
 }
 
-// A Retention says for how long what has ended is kept, as the signed bundle has it; zero means for ever.
-type Retention struct {
-	Requests time.Duration
-	Records  time.Duration
-}
-
-// Prune removes what is older. Records go only from the beginning of a log, and only once a checkpoint has
-// what follows them; the last one that went stays known by number and hash.
-func (d *DB) Prune(ctx context.Context, keep Retention) error {
-	if keep.Requests > 0 {
-		_, err := d.pool.Exec(ctx, `WITH old AS (
-				DELETE FROM team.requests WHERE tenant = $1 AND state <> 'pending' AND changed < now() - $2::interval RETURNING id)
-			DELETE FROM team.votes WHERE tenant = $1 AND request IN (SELECT id FROM old)`, d.tenant, keep.Requests)
-		if err != nil {
+// Prune removes requests that ended longer ago, with their votes, and records that came longer ago. Zero keeps all.
+// Records go only from the beginning of a log, and only once a checkpoint has what follows them; the last one that went
+// stays known by number and hash. Leaves, tree and checkpoints stay: they have hashes, and proofs need them.
+func (d *DB) Prune(ctx context.Context, keep time.Duration) error {
+	if keep > 0 {
+		if err := d.pruneRequests(ctx, keep); err != nil {
 			return fmt.Errorf("prune requests: %w", err)
 		}
-	}
-	if keep.Records > 0 {
-		_, err := d.pool.Exec(ctx, `WITH logged AS (
-				SELECT gate, stream, max(seq) AS seq FROM team.leaves WHERE tenant = $1 GROUP BY gate, stream),
-			last AS (
-				SELECT e.gate, e.stream, max(e.seq) AS seq FROM team.events e JOIN logged l ON l.gate = e.gate AND l.stream = e.stream
-				WHERE e.tenant = $1 AND e.at < now() - $2::interval AND e.seq < l.seq GROUP BY e.gate, e.stream),
-			moved AS (
-				UPDATE team.streams s SET first_seq = e.seq, first_hash = e.hash FROM last JOIN team.events e
-					ON e.tenant = $1 AND e.gate = last.gate AND e.stream = last.stream AND e.seq = last.seq
-				WHERE s.tenant = $1 AND s.gate = last.gate AND s.id = last.stream AND s.first_seq < e.seq)
-			DELETE FROM team.events e USING last WHERE e.tenant = $1 AND e.gate = last.gate AND e.stream = last.stream AND e.seq <= last.seq`,
-			d.tenant, keep.Records)
-		if err != nil {
+		if err := d.pruneRecords(ctx, keep); err != nil {
 			return fmt.Errorf("prune records: %w", err)
 		}
 	}
@@ -151,4 +130,29 @@ func (d *DB) Prune(ctx context.Context, keep Retention) error {
 		return fmt.Errorf("prune web sessions: %w", err)
 	}
 	return nil
+}
+
+// pruneRequests also removes notices about them that no webhook took.
+func (d *DB) pruneRequests(ctx context.Context, keep time.Duration) error {
+	_, err := d.pool.Exec(ctx, `WITH old AS (
+			DELETE FROM team.requests WHERE tenant = $1 AND state <> 'pending' AND changed < now() - $2::interval RETURNING id),
+		unsent AS (
+			DELETE FROM team.outbox WHERE tenant = $1 AND next_at = 'infinity' AND created < now() - $2::interval)
+		DELETE FROM team.votes WHERE tenant = $1 AND request IN (SELECT id FROM old)`, d.tenant, keep)
+	return err
+}
+
+func (d *DB) pruneRecords(ctx context.Context, keep time.Duration) error {
+	_, err := d.pool.Exec(ctx, `WITH logged AS (
+			SELECT gate, stream, max(seq) AS seq FROM team.leaves WHERE tenant = $1 GROUP BY gate, stream),
+		last AS (
+			SELECT e.gate, e.stream, max(e.seq) AS seq FROM team.events e JOIN logged l ON l.gate = e.gate AND l.stream = e.stream
+			WHERE e.tenant = $1 AND e.at < now() - $2::interval AND e.seq < l.seq GROUP BY e.gate, e.stream),
+		moved AS (
+			UPDATE team.streams s SET first_seq = e.seq, first_hash = e.hash FROM last JOIN team.events e
+				ON e.tenant = $1 AND e.gate = last.gate AND e.stream = last.stream AND e.seq = last.seq
+			WHERE s.tenant = $1 AND s.gate = last.gate AND s.id = last.stream AND s.first_seq < e.seq)
+		DELETE FROM team.events e USING last WHERE e.tenant = $1 AND e.gate = last.gate AND e.stream = last.stream AND e.seq <= last.seq`,
+		d.tenant, keep)
+	return err
 }

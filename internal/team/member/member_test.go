@@ -1,12 +1,8 @@
 package member_test
 
 import (
-	"crypto/ecdsa"
 	"crypto/ed25519"
-	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -333,20 +329,11 @@ func TestSavingAtOnce(t *testing.T) {
 func TestPeople(t *testing.T) {
 	s := newScene(t)
 	s.join()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	s.must(err)
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	s.must(err)
+	ann := newDevice(t)
 	b := s.bundle(7)
-	b.People[0].Credentials = []bundle.Credential{{ID: proof.ID(public), Kind: proof.KindDevice, Public: public, Since: s.now.Add(time.Hour)}}
+	b.People[0].Credentials = []bundle.Credential{ann.credential(s.now.Add(time.Hour))}
 	s.must(s.save(b))
-	sum := sha256.Sum256(proof.Answer("{}"))
-	r, v, err := ecdsa.Sign(rand.Reader, key, sum[:])
-	s.must(err)
-	signature := make([]byte, 64)
-	r.FillBytes(signature[:32])
-	v.FillBytes(signature[32:])
-	vote := approval.Proof{Credential: proof.ID(public), Public: public, Statement: "{}", Signature: signature}
+	vote := ann.signs("{}")
 	voter := func() (approval.Person, approval.Strength, error) {
 		people, err := s.People()
 		s.must(err)

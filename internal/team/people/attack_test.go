@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/tls"
+	"encoding/base64"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -205,7 +206,23 @@ func TestAttack_AgentEnrolsAPasskey(t *testing.T) {
 	if _, err := x.DB.Invite(t.Context(), bob.ID, bob.ID, time.Hour); err == nil {
 		t.Error("Bob invites himself")
 	}
+	other := newPhone(t, x, "Ann")
+	hears, _ := other.listens()
 	agent.invited(bob) // somebody was tricked
+	hears("keys")
+	id := base64.RawURLEncoding.EncodeToString(agent.key.ID)
+	for path, words := range map[string][]string{ // what each of them sees
+		"Ann": {"New keys that do not count yet: Bob", "passkey “phone” of <strong>Bob</strong>", "let in by admin", "It waits until ", "revoke-key " + id},
+		"Bob": {`class="mine problem" role="alert"`, "A new passkey for you: “phone”", "let in by admin", "If you did not make it, revoke it now"},
+	} {
+		who := map[string]*phone{"Ann": other, "Bob": agent}[path]
+		page := who.page("/page/new-keys")
+		for _, w := range words {
+			if !strings.Contains(page, w) {
+				t.Errorf("%s does not see %q:\n%s", path, w, page)
+			}
+		}
+	}
 	tool, args, p := edit()
 	out := g.Calls(tool, args, p)
 	r := <-g.Asked
@@ -229,10 +246,20 @@ func TestAttack_AgentEnrolsAPasskey(t *testing.T) {
 	if !announced {
 		t.Error("nobody was told")
 	}
+	if page := other.page("/page/new-keys"); !strings.Contains(page, id) {
+		t.Errorf("it is not told any more, and waits:\n%s", page)
+	}
 	// A key that waits vouches for no other.
 	second := newPhone(t, x, "Bob")
 	if status, why := second.enrols("", agent); status != http.StatusForbidden {
 		t.Errorf("vouched for by a key that waits: %d %s", status, why)
+	}
+	// Bob sees it and ends it, and nobody is told about it any more.
+	if status, why := second.call("DELETE", "/api/v1/keys/"+id, nil, nil); status >= 300 {
+		t.Errorf("%d %s", status, why)
+	}
+	if page := other.page("/page/new-keys"); strings.TrimSpace(page) != "" {
+		t.Errorf("a key that was revoked is told:\n%s", page)
 	}
 }
 
@@ -355,34 +382,38 @@ func viewOf(text string) string {
 	return digest
 }
 
-// A stream tells of what comes, and ends with the session.
-func TestStream(t *testing.T) {
-	x, g, _, bob, _ := three(t)
-	response, err := bob.client.Get(x.URL + "/api/v1/events")
+// listens hears events: next waits for one, and skips what was touched.
+func (p *phone) listens() (next func(want string) string, lines *bufio.Scanner) {
+	p.t.Helper()
+	response, err := p.client.Get(p.x.URL + "/api/v1/events")
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
-	defer response.Body.Close()
-	lines := bufio.NewScanner(response.Body)
-	next := func(want string) string {
-		t.Helper()
+	p.t.Cleanup(func() { response.Body.Close() })
+	lines = bufio.NewScanner(response.Body)
+	next = func(want string) string {
+		p.t.Helper()
 		for lines.Scan() {
-			if strings.HasPrefix(lines.Text(), "event: ") {
-				name := strings.TrimPrefix(lines.Text(), "event: ")
-				lines.Scan()
-				if name == "touched" {
-					continue
-				}
-				if name != want {
-					t.Fatalf("%s %s instead of %s", name, lines.Text(), want)
-				}
-				return lines.Text()
+			name, ok := strings.CutPrefix(lines.Text(), "event: ")
+			if !ok || !lines.Scan() || name == "touched" {
+				continue
 			}
+			if name != want {
+				p.t.Fatalf("%s %s instead of %s", name, lines.Text(), want)
+			}
+			return lines.Text()
 		}
-		t.Fatal("it ended")
+		p.t.Fatal("it ended")
 		return ""
 	}
 	next("reset")
+	return next, lines
+}
+
+// A stream tells of what comes, and ends with the session.
+func TestStream(t *testing.T) {
+	_, g, _, bob, _ := three(t)
+	next, lines := bob.listens()
 	tool, args, p := edit()
 	out := g.Calls(tool, args, p)
 	r := <-g.Asked

@@ -21,6 +21,7 @@ import (
 type court struct {
 	db    *db.DB
 	trust string
+	clock func() time.Time
 
 	mu     sync.Mutex
 	newest *bundle.Bundle
@@ -94,7 +95,7 @@ func (c *court) sits(ctx context.Context) (*bench, error) {
 	if b == nil {
 		b = &bundle.Bundle{}
 	}
-	now := time.Now()
+	now := c.clock()
 	return &bench{b, b.Directory(now), now}, nil
 }
 
@@ -135,10 +136,10 @@ func (b *bench) names(ids []string) string {
 	return strings.Join(out, ", ")
 }
 
-// person is somebody as the bundle knows them; without groups if it does not.
+// person is somebody as the bundle knows them now; without groups if it does not.
 func (b *bench) person(p db.Person) approval.Person {
 	if known := b.Person(p.ID); known != nil {
-		return approval.Person{ID: known.ID, Name: known.Name, Groups: known.Groups}
+		return approval.Person{ID: known.ID, Name: known.Name, Groups: known.GroupsAt(b.now)}
 	}
 	return approval.Person{ID: p.ID, Name: p.Name}
 }

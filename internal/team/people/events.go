@@ -94,7 +94,7 @@ type touchedSet struct {
 }
 
 func (t *touchedSet) add(c db.Changes) {
-	if len(c.Requests) == 0 && !c.AnyRequest && !c.Bundle {
+	if len(c.Requests) == 0 && !c.AnyRequest && !c.Bundle && !c.Outbox { // a new key comes with a notice
 		return
 	}
 	t.mu.Lock()
@@ -119,6 +119,7 @@ type viewer struct {
 	server   *Server
 	me       db.Person
 	versions map[string]int64
+	newKeys  string // their ids
 }
 
 // look returns what has changed, as events.
@@ -147,6 +148,18 @@ func (v *viewer) look(ctx context.Context) (told []string, err error) {
 			delete(v.versions, id)
 			told = append(told, event("ended", map[string]string{"id": id, "words": words}))
 		}
+	}
+	keys, err := v.server.newKeys(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	ids := ""
+	for _, k := range keys.Body.Keys {
+		ids += k.ID + " "
+	}
+	if ids != v.newKeys {
+		v.newKeys = ids
+		told = append(told, event("keys", struct{}{}))
 	}
 	return told, nil
 }

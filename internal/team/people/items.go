@@ -185,6 +185,8 @@ func (s *Server) fail(err error) error {
 		return huma.Error422UnprocessableEntity("its machine is not in the signed policy yet, or somebody changed the question in the database")
 	case errors.Is(err, db.ErrVoid):
 		return huma.Error403Forbidden(present.SafeLine(err.Error()))
+	case errors.Is(err, context.Canceled): // nobody listens any more
+		return huma.Error503ServiceUnavailable("the call was given up")
 	}
 	s.cfg.Log.Error("people", "error", err)
 	return huma.Error503ServiceUnavailable("the database did not answer, and whether it had an effect is not known")

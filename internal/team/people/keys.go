@@ -24,6 +24,7 @@ import (
 
 func (s *Server) describeKeys(api huma.API, op func(id, method, path, summary, tag string) huma.Operation) {
 	huma.Register(api, op("list-keys", http.MethodGet, "/keys", "List your passkeys", "keys"), s.listKeys)
+	huma.Register(api, op("new-keys", http.MethodGet, "/new-keys", "List everybody's keys that no signed policy has yet", "keys"), s.newKeys)
 	huma.Register(api, op("begin-key", http.MethodPost, "/keys/begin", "Begin to make a passkey", "keys"), s.beginKey)
 	huma.Register(api, op("add-key", http.MethodPost, "/keys", "Enrol a passkey: it waits, and counts once it is in a signed policy", "keys"), s.addKey)
 	huma.Register(api, op("revoke-key", http.MethodDelete, "/keys/{id}", "Revoke a passkey of yours", "keys"), s.revokeKey)
@@ -74,10 +75,8 @@ func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error)
 			k.State = "revoked"
 		case in:
 			k.State = "counts"
-		case b.now.Before(c.CountsFrom):
-			k.State = "waits until " + c.CountsFrom.UTC().Format("2 January 15:04 UTC") + ", then for the next signed policy"
 		default:
-			k.State = "waits for the next signed policy"
+			k.State = b.waits(&c)
 		}
 		out.Body.Keys = append(out.Body.Keys, k)
 	}

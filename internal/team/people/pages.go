@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	name, rest, _ := strings.Cut(r.PathValue("name"), "/")
 	make, ok := map[string]func(context.Context, *http.Request, string) (any, error){
 		"request": s.requestPage, "votes": s.requestPage, "history": s.historyPage, "people": s.peoplePage, "keys": s.keysPage,
+		"new-keys": s.newKeysPage,
 	}[name]
 	if !ok {
 		web.Refuse(w, http.StatusNotFound, "there is no such page")
@@ -134,7 +136,11 @@ func (s *Server) peoplePage(ctx context.Context, _ *http.Request, _ string) (any
 		p.Deciders = append(p.Deciders, row)
 	}
 	for _, who := range b.People {
-		p.People = append(p.People, personRow{present.SafeLine(who.Name), present.SafeLine(strings.Join(who.Groups, ", ")), len(b.passkeys(who.ID))})
+		groups := slices.Clip(who.Groups)
+		for _, m := range who.Memberships {
+			groups = append(groups, m.String())
+		}
+		p.People = append(p.People, personRow{present.SafeLine(who.Name), present.SafeLine(strings.Join(groups, ", ")), len(b.passkeys(who.ID))})
 	}
 	for _, m := range b.Machines {
 		p.Machines = append(p.Machines, machineRow{b.host(m.ID), b.name(m.Sponsor)})

@@ -30,6 +30,8 @@ type Config struct {
 	Trust string
 	// Door is where people sign in.
 	Door *signin.Door
+	// Clock tells who is in which group, and which keys count; nil is [time.Now].
+	Clock func() time.Time
 	// Log gets what went wrong; nil drops it.
 	Log *slog.Logger
 	// Stopping is closed when the server is to end; streams end then.
@@ -58,7 +60,10 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{cfg: cfg, origin: u.Scheme + "://" + u.Host, host: u.Host, court: court{db: cfg.DB, trust: cfg.Trust}}
+	if cfg.Clock == nil {
+		cfg.Clock = time.Now
+	}
+	s := &Server{cfg: cfg, origin: u.Scheme + "://" + u.Host, host: u.Host, court: court{db: cfg.DB, trust: cfg.Trust, clock: cfg.Clock}}
 	files, err := fs.Sub(static, "static")
 	if err != nil {
 		return nil, err

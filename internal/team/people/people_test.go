@@ -98,6 +98,21 @@ func call(t *testing.T, c *http.Client, method, address string, body, out any, h
 	return response.StatusCode, problem.Detail
 }
 
+// page returns the text of a page.
+func (p *phone) page(path string) string {
+	p.t.Helper()
+	response, err := p.client.Get(p.x.URL + path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		p.t.Fatalf("%s: %s, %v: %s", path, response.Status, err, text)
+	}
+	return string(text)
+}
+
 type object = map[string]any
 
 // touch signs a message with the passkey.
@@ -360,7 +375,7 @@ func TestDenyWithANote(t *testing.T) {
 }
 
 func TestPages(t *testing.T) {
-	x, g, ann, bob, _ := three(t)
+	_, g, ann, bob, _ := three(t)
 	tool, args, p := edit()
 	g.Calls(tool, args, p)
 	r := <-g.Asked
@@ -369,28 +384,17 @@ func TestPages(t *testing.T) {
 		"/page/votes/" + r.ID:   {"Needs 2 of sre"}, "/page/history": {"pending", "Edit notes/a.md"},
 		"/page/people": {"Ann, ", "2 of sre, not sponsor", "laptop", "number 1"}, "/page/keys": {"You are Bob", "counts", "Invite somebody"},
 	} {
-		response, err := bob.client.Get(x.URL + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, _ := io.ReadAll(response.Body)
-		response.Body.Close()
+		text := bob.page(path)
 		if path == "/page/people" {
 			words = words[1:]
 		}
 		for _, w := range words {
-			if !strings.Contains(string(text), w) {
+			if !strings.Contains(text, w) {
 				t.Errorf("%s lacks %q:\n%s", path, w, text)
 			}
 		}
 	}
-	response, err := ann.client.Get(x.URL + "/page/request/" + r.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, _ := io.ReadAll(response.Body)
-	response.Body.Close()
-	if !strings.Contains(string(text), "You cannot approve this: Ann is behind the agent") {
+	if text := ann.page("/page/request/" + r.ID); !strings.Contains(text, "You cannot approve this: Ann is behind the agent") {
 		t.Errorf("%s", text)
 	}
 }

@@ -111,9 +111,17 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 	s := &Server{cfg: c}
 	row, err := d.Newest(ctx, s.verifyBundle)
 	if err != nil {
-		return "its tables are up to date; the team has published no policy yet", nil
+		return "its tables are up to date; the team has published no policy yet, so all records are kept", nil
 	}
-	return fmt.Sprintf("its tables are up to date; the newest bundle is %d", row.Serial), nil
+	b, err := s.openBundle(row.Note)
+	if err != nil {
+		return "", err
+	}
+	kept := "all records are kept"
+	if b.KeepDays > 0 {
+		kept = fmt.Sprintf("records are kept for %d days", b.KeepDays)
+	}
+	return fmt.Sprintf("its tables are up to date; the newest bundle is %d; %s", b.Serial, kept), nil
 }
 
 // checkIssuer asks the sign-in service who it is, as sign-in does.

@@ -61,9 +61,7 @@ type Config struct {
 	// between two checkpoints.
 	PasskeyWait    time.Duration `yaml:"passkey_wait"`
 	CheckpointEach time.Duration `yaml:"checkpoint_each"`
-	// KeepDays is how long records stay; 0 keeps all.
-	KeepDays int    `yaml:"keep_days"`
-	Limits   Limits `yaml:"limits"`
+	Limits         Limits        `yaml:"limits"`
 }
 
 // A Webhook is told what waits.
@@ -151,13 +149,18 @@ func beside(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
+// moved are keys that stand elsewhere now.
+var moved = map[string]string{
+	`unknown field "keep_days"`: `: it is in the signed policy; write it in team.yaml and run "assent policy publish"`,
+}
+
 // problemOf says where the YAML is wrong.
 func problemOf(path string, err error) error {
 	p := config.Problem{File: path, Line: 1, Column: 1, Text: err.Error()}
 	var at yaml.Error
 	if errors.As(err, &at) {
 		pos := at.GetToken().Position
-		p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()
+		p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()+moved[at.GetMessage()]
 	}
 	return config.Problems{p}
 }
@@ -228,9 +231,6 @@ func (r *reader) check(c *Config) {
 	}
 	if c.CheckpointEach < time.Second {
 		r.problem("$.checkpoint_each", "must be at least 1s")
-	}
-	if c.KeepDays < 0 {
-		r.problem("$.keep_days", "must not be negative; 0 keeps all records")
 	}
 	for name, n := range map[string]int{"request_bytes": c.Limits.RequestBytes, "audit_bytes": c.Limits.AuditBytes,
 		"bundle_bytes": c.Limits.BundleBytes, "waiting": c.Limits.Waiting, "connections": c.Limits.Connections,
@@ -318,6 +318,3 @@ func (c *Config) DSN() (string, error) {
 	}
 	return dsn + "?" + limit, nil
 }
-
-// Keep is how long records stay; 0 for ever.
-func (c *Config) Keep() time.Duration { return time.Duration(c.KeepDays) * 24 * time.Hour }

@@ -81,7 +81,7 @@ func TestConfigProblems(t *testing.T) {
 		{"passkey_wait", "passkey_wait: -1h", "must not be negative"},
 		{"passkey_wait", "passkey_wait: soon", `invalid duration "soon"`},
 		{"checkpoint_each", "checkpoint_each: 10ms", "at least 1s"},
-		{"keep_days", "keep_days: -1", "must not be negative"},
+		{"keep_days", "keep_days: 400", `serve.yaml:6:1: unknown field "keep_days": it is in the signed policy; write it in team.yaml`},
 		{"limits", "limits: {waiting: -1}", "limits.waiting: must not be negative"},
 		{"limits", "limits: {waitng: 1}", `unknown field "waitng"`},
 	} {

@@ -26,9 +26,7 @@ func (s *Server) begin(ctx context.Context) error {
 	s.done.Go(func() { s.db.Watch(ctx, func(c db.Changes) { s.changed(ctx, c, outbox) }) })
 	s.every(ctx, "sweep", sweepEach, func(ctx context.Context) error { return s.db.Sweep(ctx, s.court(time.Now())) })
 	s.every(ctx, "checkpoint", s.cfg.CheckpointEach, s.checkpoint)
-	s.every(ctx, "retention", pruneEach, func(ctx context.Context) error {
-		return s.db.Prune(ctx, db.Retention{Requests: s.cfg.Keep(), Records: s.cfg.Keep()})
-	})
+	s.every(ctx, "retention", pruneEach, s.Prune)
 	s.every(ctx, "leases", leaseEach, s.lease)
 	s.done.Go(func() { s.sendNotices(ctx, outbox) })
 	return nil
@@ -85,6 +83,16 @@ func (s *Server) checkpoint(ctx context.Context) error {
 		s.metrics.checkpoints.Add(1)
 	}
 	return err
+}
+
+// Prune removes what is older than the newest policy keeps, as the server does each hour. Without a policy, or with one
+// that has expired, all is kept: what is gone cannot be brought back.
+func (s *Server) Prune(ctx context.Context) error {
+	var keep time.Duration
+	if p := s.bundle.newest.Load(); p != nil && time.Now().Before(p.Expires) {
+		keep = p.Keep()
+	}
+	return s.db.Prune(ctx, keep)
 }
 
 // lease says which machines are there.

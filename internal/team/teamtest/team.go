@@ -17,6 +17,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -51,6 +52,29 @@ type Team struct {
 	// Bundle is what [Team.Publish] signs next.
 	Bundle bundle.Bundle
 	gates  []*Gate
+	ahead  atomic.Int64 // of the clock of all servers and gates, in nanoseconds
+}
+
+// Now is the time for servers and gates.
+func (x *Team) Now() time.Time { return time.Now().Add(time.Duration(x.ahead.Load())) }
+
+// Pass lets time pass for servers and gates. That of the database stays.
+func (x *Team) Pass(d time.Duration) { x.ahead.Add(int64(d)) }
+
+// Age lets time pass in the database for all requests, and does what is due then.
+func (x *Team) Age(d time.Duration) {
+	x.t.Helper()
+	x.Write(`UPDATE team.requests SET created = created - $1::interval, escalates_at = escalates_at - $1::interval,
+		expires_at = expires_at - $1::interval`, d)
+	court := db.Court{People: x.Bundle.Directory(x.Now()), Gate: func(id string) ed25519.PublicKey {
+		if m := x.Bundle.Machine(id); m != nil {
+			return m.Public
+		}
+		return nil
+	}}
+	if err := x.DB.Sweep(x.t.Context(), court); err != nil {
+		x.t.Fatal(err)
+	}
 }
 
 // Names are those who can sign in; who is a person of the team is [Team.Person]'s to say.
@@ -103,7 +127,7 @@ func (x *Team) Serve(wait time.Duration, change func(http.Handler) http.Handler)
 		x.t.Fatal(err)
 	}
 	stopping := make(chan struct{})
-	handler, err := people.New(people.Config{DB: x.DB, Team: "Acme", URL: address, Trust: x.Trust, Door: door, Stopping: stopping,
+	handler, err := people.New(people.Config{DB: x.DB, Team: "Acme", URL: address, Trust: x.Trust, Door: door, Clock: x.Now, Stopping: stopping,
 		Log: slog.New(slog.NewTextHandler(x.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))})
 	if err != nil {
 		x.t.Fatal(err)
@@ -220,8 +244,8 @@ func (x *Team) Gate(host string, sponsor db.Person) *Gate {
 	}
 	x.Bundle.Machines = append(x.Bundle.Machines, bundle.Machine{ID: row.ID, Public: public, Host: host, Sponsor: sponsor.ID})
 	x.gates = append(x.gates, g)
-	g.Member = member.Load(g.state, g.team, time.Now)
-	g.gate, err = approval.New(approval.Config{Preparer: g, Clock: time.Now, NewID: rand.Text, Session: "s", Approver: approval.ApproverFunc(g.ask),
+	g.Member = member.Load(g.state, g.team, x.Now)
+	g.gate, err = approval.New(approval.Config{Preparer: g, Clock: x.Now, NewID: rand.Text, Session: "s", Approver: approval.ApproverFunc(g.ask),
 		Rules: approval.NewMemory(0), Team: g.Member, Origin: func(context.Context) approval.Origin {
 			return approval.Origin{Agent: "Claude Code", Folder: "/home/dev/src/shop", Branch: "main"}
 		}})

@@ -23,6 +23,7 @@ function signIn(why) {
 	main.replaceChildren($("#signin").content.cloneNode(true));
 	$(".why", main).textContent = why;
 	$("a", main).href = "/signin?to=" + uri(location.pathname);
+	$("#new-keys").replaceChildren(newKeys.shown = "");
 	state("");
 }
 
@@ -33,6 +34,19 @@ async function fill(path) {
 	const text = await (await call("GET", path)).text();
 	if (wanted !== path) await new Promise(() => {});
 	main.innerHTML = html.createHTML(text);
+}
+
+// newKeys shows above every page whose keys are new and do not count yet.
+async function newKeys() {
+	try {
+		const text = await (await call("GET", "/page/new-keys")).text();
+		if (text === newKeys.shown) return;
+		$("#new-keys").innerHTML = html.createHTML(newKeys.shown = text);
+		ages($("#new-keys"));
+		arm();
+	} catch (e) {
+		if (e.status !== 401) state("New keys cannot be shown: " + words(e));
+	}
 }
 
 // passkeys
@@ -127,7 +141,10 @@ function happened(name, data) {
 	} else if (name === "touched") {
 		const id = current()?.dataset.id;
 		if (data.ids.includes(id)) votes(id);
+	} else if (name === "keys") {
+		newKeys();
 	} else if (name === "reset") {
+		newKeys();
 		readList().then(() => (view === "waiting" ? show() : current() && votes(current().dataset.id)));
 	}
 }
@@ -466,6 +483,7 @@ async function show() {
 	for (const a of $$("[data-nav]")) a.dataset.nav === view ? a.setAttribute("aria-current", "page") : a.removeAttribute("aria-current");
 	if (view === "request") $("[data-nav=waiting]").setAttribute("aria-current", "true");
 	moved.disconnect();
+	newKeys();
 	try {
 		if (view === "waiting") showList();
 		else if (view === "request") await showRequest(decodeURIComponent(rest ?? ""));
