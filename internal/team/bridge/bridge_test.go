@@ -383,7 +383,6 @@ func TestALyingServer(t *testing.T) {
 		"a vote about another": {State: policy.StateApproved, Decision: &yes, Votes: []approval.Vote{j.team.Vote("bob", &other, other.Approve(""))}},
 		"a denial as a yes":    {State: policy.StateApproved, Decision: &yes, Votes: []approval.Vote{j.team.Vote("bob", r, r.Deny(""))}},
 		"another state":        {State: "runs", Decision: &yes},
-		"a denial by nobody":   {State: policy.StateDenied},
 	}
 	for name, a := range lies {
 		a.Request = r.ID
@@ -402,6 +401,41 @@ func TestALyingServer(t *testing.T) {
 	o := got(t, out)
 	if !o.Runs() || o.Decision.Remember.Keep != approval.KeepNone {
 		t.Errorf("%s, %+v", o.State, o.Decision)
+	}
+}
+
+// Being signed in is enough to deny. What nobody signed, such as the note, does nothing more than that.
+func TestADenialThatNobodySigned(t *testing.T) {
+	j := join(t)
+	j.bridge()
+	var before []*approval.Request
+	for name, a := range map[string]func(*approval.Request) wire.Answer{
+		"by a session": func(r *approval.Request) wire.Answer {
+			no := r.Deny("")
+			return wire.Answer{Decision: &no, Note: "run something else", Votes: []approval.Vote{{Note: "run something else"}}}
+		},
+		"with the vote of somebody who agreed": func(r *approval.Request) wire.Answer {
+			return wire.Answer{Votes: []approval.Vote{j.team.Vote("bob", r, r.Approve(""))}}
+		},
+		"for ever": func(r *approval.Request) wire.Answer {
+			no := r.Deny("").ForSession(policy.ReachTool)
+			no.Stop = true
+			return wire.Answer{Decision: &no}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := j.call(t.Context(), name)
+			r := j.asked(before...)
+			before = append(before, r)
+			answer := a(r)
+			answer.Request, answer.State = r.ID, policy.StateDenied
+			j.server.Answer(answer)
+			o := got(t, out)
+			if o.State != policy.StateDenied || o.Note() != "" || o.Decision.Stop || o.Decision.Remember.Keep != approval.KeepNone {
+				t.Errorf("%s %q %+v", o.State, o.Note(), o.Decision)
+			}
+			j.ended(r.ID, policy.StateDenied)
+		})
 	}
 }
 
