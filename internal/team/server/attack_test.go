@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -262,12 +263,22 @@ func TestSlowCallers(t *testing.T) {
 	}
 	half := dial()
 	fmt.Fprint(half, "GET /gate/v1/wait HTTP/1.1\r\nHost: x\r\n")
-	// A body that never comes holds only the first piece of it.
+	unread := dial()
+	fmt.Fprint(unread, "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+	// A body that never comes holds only the first piece of it, and strangers take nothing from machines, however much
+	// they send.
 	var slow []net.Conn
-	for range 5 {
+	send := func(head, body string) {
 		c := dial()
-		fmt.Fprintf(c, "POST /gate/v1/bundle HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", bundle.MaxBytes)
+		fmt.Fprintf(c, "POST %s\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", head, 3<<20, body)
 		slow = append(slow, c)
+	}
+	for range 5 {
+		send("/gate/v1/audit HTTP/1.1\r\nAuthorization: Assent-Gate "+g.id+" 1 2 3", "")
+	}
+	for range 10 {
+		send("/gate/v1/bundle HTTP/1.1", strings.Repeat(" ", 20000))
+		send("/policy/v1/bundle HTTP/1.1\r\nAuthorization: Assent-Policy acme 1 2 3", strings.Repeat(" ", 20000))
 	}
 	eventually(t, "they are read", func() bool {
 		return strings.Contains(r.scrape(), fmt.Sprintf("assent_body_bytes_free %d\n", 200000-5*16384))
@@ -284,6 +295,10 @@ func TestSlowCallers(t *testing.T) {
 		t.Errorf("half a head was answered: %s", line)
 	} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
 		t.Error("half a head is held for ever")
+	}
+	f.must(unread.SetReadDeadline(time.Now().Add(15 * time.Second)))
+	if _, err := io.Copy(io.Discard, unread); err != nil {
+		t.Errorf("a body that nobody reads is waited for: %v", err)
 	}
 	// A head that is too long.
 	long := dial()

@@ -96,9 +96,8 @@ const maxName = 255
 
 // join makes a machine a member, with a token that works once. It is the only call without a signature.
 func (s *Server) join(w http.ResponseWriter, r *http.Request) {
-	body, done, err := s.bodies.read(w, r, smallCall)
-	if err != nil {
-		s.fail(w, r, err)
+	body, done, ok := s.strangersBody(w, r, smallCall)
+	if !ok {
 		return
 	}
 	defer done()
