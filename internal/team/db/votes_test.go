@@ -47,6 +47,10 @@ func TestAQuorumSettlesARequest(t *testing.T) {
 	if again, err := d.NewsFor(t.Context(), g.ID, news.Cursor); err != nil || len(again.Answers) != 0 || again.Cursor != 1 {
 		t.Errorf("no news: %+v, %v", again, err)
 	}
+	// A cursor from before a backup was put back, or from a replica that lied.
+	if again, err := d.NewsFor(t.Context(), g.ID, 1<<40); err != nil || len(again.Answers) != 1 || again.Cursor != 1 {
+		t.Errorf("a cursor that was never given: %+v, %v", again, err)
+	}
 }
 
 func TestArgumentsStayByteForByte(t *testing.T) {
