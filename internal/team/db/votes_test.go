@@ -150,6 +150,29 @@ func TestVotesThatDoNotCount(t *testing.T) {
 	}
 }
 
+// A vote that has expired when the next one comes does not settle anything: the gate would count it no more, and both
+// votes would be lost. Whoever gave it can give another.
+func TestAVoteThatExpiresMeanwhile(t *testing.T) {
+	m, d, g, _ := fixture(t)
+	r := m.ask(t, d, g, "r1", need(2))
+	brief := m.vote(t, "p_bob", r, r.Approve(""))
+	s, err := approval.ParseStatement(brief.Vote.Proof.Statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Expires = time.Now().Unix() + 2
+	if _, err := d.Vote(t.Context(), "r1", m.sign(t, "p_bob", s, brief.Decision), m.court()); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(time.Until(time.Unix(s.Expires, 0)))
+	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_cem", r, r.Approve("")), m.court()); err != nil || out.State != policy.StatePending {
+		t.Errorf("with a vote that has expired: %s, %v", out.State, err)
+	}
+	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_bob", r, r.Approve("")), m.court()); err != nil || out.State != policy.StateApproved {
+		t.Errorf("a vote anew: %s, %v", out.State, err)
+	}
+}
+
 func TestAVoteCanBeReplacedWhileItIsOpen(t *testing.T) {
 	m, d, g, _ := fixture(t)
 	r := m.ask(t, d, g, "r1", need(2))
