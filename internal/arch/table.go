@@ -279,7 +279,7 @@ var table = map[string]line{
 		outside: []string{notes},
 	},
 	"internal/team/member": {
-		inside:  to("approval internal/config internal/team/bundle policy"),
+		inside:  to("approval internal/config internal/team/bundle internal/team/link policy"),
 		tests:   to("internal/proof"),
 		outside: []string{notes},
 	},
