@@ -228,6 +228,8 @@ func (l *Local) prove(w http.ResponseWriter, r *http.Request, key wire.Verifier,
 		return &refusal{http.StatusNotFound, err.Error()}
 	case errors.Is(err, ErrRewritten):
 		return &refusal{http.StatusGone, err.Error()}
+	case db.Invalid(err):
+		return &refusal{http.StatusBadRequest, "no machine has such an id"}
 	}
 	return answer(w, p, err)
 }

@@ -39,6 +39,9 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request, gate *db.Gate, bo
 		s.log.Warn("records refused", "gate", gate.ID, "stream", in.Stream, "error", err.Error())
 		return refuse(http.StatusConflict, "%v", err)
 	}
+	if db.Invalid(err) {
+		return refuse(http.StatusBadRequest, "%v", err)
+	}
 	if err != nil {
 		return err
 	}
