@@ -310,7 +310,7 @@ var table = map[string]line{
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-webauthn/webauthn"},
 	},
 	"internal/team/signin": {
-		inside: to("approval internal/proof internal/team/db"),
+		inside: to("approval internal/proof internal/team/db present"),
 		tests:  to("internal/team/teamtest"),
 		outside: []string{"github.com/alexedwards/scs/v2", "github.com/coreos/go-oidc/v3", "github.com/go-webauthn/webauthn",
 			"golang.org/x/oauth2"},
