@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -281,5 +282,19 @@ func TestWebSessionsAndNotices(t *testing.T) {
 	again, err := d.TakeNotices(t.Context(), 100, time.Hour)
 	if err != nil || len(again) < 15 || again[0].Tries != 2 {
 		t.Errorf("%d are tried again, %v", len(again), err)
+	}
+}
+
+// A connection string with a mistake does not come into the log with its password.
+func TestAttack_PasswordInAMistake(t *testing.T) {
+	for _, dsn := range []string{"secret", "password = secret x", "host=h password= secret", "password='secret", "postgres://u:secret%zz@h/x",
+		"postgres://u:se/cret@h/x", "postgres://u@secret@h:x/y", "user=u password=secret sslrootcert=/nowhere sslmode=verify-full"} {
+		d, err := db.Open(t.Context(), dsn, tenant)
+		if err == nil {
+			d.Close()
+		}
+		if err == nil || strings.Contains(err.Error(), "cret") {
+			t.Errorf("%s: %v", dsn, err)
+		}
 	}
 }
