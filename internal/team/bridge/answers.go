@@ -111,6 +111,7 @@ func (b *Bridge) refuse(request string, why error) {
 	b.Log(fmt.Sprintf("request %q: an answer of the server does not count: %v", request, why))
 	b.mu.Lock()
 	b.questions.rejected[request] = why.Error()
+	delete(b.questions.told, request) // the server has asked again since then
 	b.mu.Unlock()
 	poke(b.wakeQuestions)
 }

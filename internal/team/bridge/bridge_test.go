@@ -404,6 +404,34 @@ func TestALyingServer(t *testing.T) {
 	}
 }
 
+// The server is told each time that an answer does not count, also for the same reason: it has asked again since then.
+func TestAnAnswerThatDoesNotCountTwice(t *testing.T) {
+	j := join(t)
+	j.bridge()
+	out := j.call(t.Context(), "call")
+	r := j.asked()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for times := range 3 {
+		j.server.Answer(wire.Answer{Request: r.ID, State: policy.StateApproved})
+		if !j.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
+			told := 0
+			for _, e := range v.Ended() {
+				if e.Request == r.ID && e.State == policy.StatePending {
+					told++
+				}
+			}
+			return told > times
+		}) {
+			t.Fatalf("the server was told %d times", times)
+		}
+	}
+	j.server.Vote("bob", r, r.Approve(""))
+	if o := got(t, out); !o.Runs() {
+		t.Errorf("%s", o.State)
+	}
+}
+
 // Being signed in is enough to deny. What nobody signed, such as the note, does nothing more than that.
 func TestADenialThatNobodySigned(t *testing.T) {
 	j := join(t)
