@@ -14,8 +14,12 @@ import (
 	"github.com/assent-dev/assent/internal/team/wire"
 )
 
-// newsLimit is how many answers a gate is told at once.
-const newsLimit = 200
+// newsLimit is how many answers a gate is told at once, newsBytes how large they are together, if there are several: a
+// bridge reads no more than a few megabytes.
+const (
+	newsLimit = 200
+	newsBytes = 3 << 20
+)
 
 // NewsFor returns the answers for a gate since a cursor, with the votes: the gate counts them again. The
 // serial is left to the caller. Without news the cursor stays. One that was never given, such as before a backup was
@@ -30,7 +34,17 @@ func (d *DB) NewsFor(ctx context.Context, gate string, after int64) (wire.News, 
 		var decision []byte
 		var votes [][]byte
 		var a wire.Answer
-		_, err = pgx.ForEachRow(rows, []any{&a.Request, &a.State, &news.Cursor, &decision, &votes}, func() error {
+		var at int64
+		size := 0
+		_, err = pgx.ForEachRow(rows, []any{&a.Request, &a.State, &at, &decision, &votes}, func() error {
+			size += len(decision)
+			for _, v := range votes {
+				size += len(v)
+			}
+			if size > newsBytes && len(news.Answers) > 0 {
+				return nil // it and what follows come with the next call
+			}
+			news.Cursor = at
 			news.Answers = append(news.Answers, readAnswer(a, decision, votes))
 			return nil
 		})

@@ -3,8 +3,10 @@
 package db_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -50,6 +52,28 @@ func TestAQuorumSettlesARequest(t *testing.T) {
 	// A cursor from before a backup was put back, or from a replica that lied.
 	if again, err := d.NewsFor(t.Context(), g.ID, 1<<40); err != nil || len(again.Answers) != 1 || again.Cursor != 1 {
 		t.Errorf("a cursor that was never given: %+v, %v", again, err)
+	}
+}
+
+// Answers that are large together come one after the other: a bridge that cannot read them would hear of none any more.
+func TestNewsThatAreLarge(t *testing.T) {
+	m, d, g, _ := fixture(t)
+	for i := range 3 {
+		id := fmt.Sprint("r", i)
+		r := m.ask(t, d, g, id, need(1))
+		yes := r.Approve("")
+		yes.Arguments = json.RawMessage(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`)
+		if out, err := d.Vote(t.Context(), id, m.vote(t, "p_bob", r, yes), m.court()); err != nil || !out.Settled {
+			t.Fatalf("%+v, %v", out, err)
+		}
+	}
+	cursor := int64(0)
+	for i := range 3 {
+		news, err := d.NewsFor(t.Context(), g.ID, cursor)
+		if err != nil || len(news.Answers) != 1 || news.Answers[0].Request != fmt.Sprint("r", i) {
+			t.Fatalf("after %d: %d answers up to %d, %v", cursor, len(news.Answers), news.Cursor, err)
+		}
+		cursor = news.Cursor
 	}
 }
 
