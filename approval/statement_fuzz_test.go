@@ -79,7 +79,8 @@ func readValue(d *json.Decoder) (any, error) {
 func FuzzStatement(f *testing.F) {
 	team := newTeam()
 	r := requestOf(team)
-	for _, d := range []approval.Decision{r.Approve(""), r.Approve("<é\u2028>"), r.Respond("\x00\U0001F600"), r.Deny("no"), r.Approve("").ForSession("tool")} {
+	for _, d := range []approval.Decision{r.Approve(""), r.Approve("<é\u2028>"), r.Respond("\x00\U0001F600"), r.Deny("no"),
+		r.Approve("").ForSession("tool")} {
 		f.Add(team.Vote(r, d, "ann").Proof.Statement)
 	}
 	good := team.Vote(r, r.Approve(""), "ann").Proof.Statement

@@ -66,7 +66,8 @@ func TestAProofIsAboutOneCheckpoint(t *testing.T) {
 	if f, err := whole.Check(public, checkpoints[1]); err != nil || f.Checkpoint.Size != 3 || f.Older == nil || f.Older.Size != 1 || f.Record == nil {
 		t.Fatalf("%+v %v", f, err)
 	} else {
-		for q, good := range map[Query]bool{{Since: 1}: true, {Gate: "g_1"}: true, {Gate: "g_1", Seq: 1}: true, {Gate: "g_1", Seq: 2}: false, {Gate: "g_2", Seq: 1}: false} {
+		for q, good := range map[Query]bool{{Since: 1}: true, {Gate: "g_1"}: true, {Gate: "g_1", Seq: 1}: true,
+			{Gate: "g_1", Seq: 2}: false, {Gate: "g_2", Seq: 1}: false} {
 			if err := f.About(q); good != (err == nil) {
 				t.Errorf("asked for %+v: %v", q, err)
 			}

@@ -93,8 +93,8 @@ func unread(err error) error {
 	if file := (*fs.PathError)(nil); errors.As(err, &file) {
 		return fmt.Errorf("the connection string: %w", file)
 	}
-	return errors.New("the connection string cannot be read: write postgres://USER:PASSWORD@HOST:PORT/NAME, in which %2F stands for /, " +
-		"or NAME=VALUE with white space between them")
+	return errors.New("the connection string cannot be read: " +
+		"write postgres://USER:PASSWORD@HOST:PORT/NAME, in which %2F stands for /, or NAME=VALUE with white space between them")
 }
 
 // Close waits for what is being written and closes all connections.

@@ -190,7 +190,8 @@ func (s *Server) fail(err error) error {
 	case errors.Is(err, db.ErrVoid):
 		return huma.Error403Forbidden(present.SafeLine(err.Error()))
 	case db.Invalid(err):
-		return huma.Error422UnprocessableEntity("an id, a text or a page in it cannot be: it has a NUL byte, or is none that the server gave")
+		return huma.Error422UnprocessableEntity(
+			"an id, a text or a page in it cannot be: it has a NUL byte, or is none that the server gave")
 	}
 	s.cfg.Log.Error("people", "error", err)
 	return huma.Error503ServiceUnavailable("the database did not answer, and whether it had an effect is not known")

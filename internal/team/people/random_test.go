@@ -33,10 +33,12 @@ func TestAttack_RandomCalls(t *testing.T) {
 		"/page/votes/" + r.ID, "/page/history", "/page/keys", "/signin", "/signin/callback"}
 	bodies := []any{
 		object{"votes": []object{{"request": r.ID, "proof": signed, "note": "x", "arguments": object{"a": 1}}}},
-		object{"name": "n", "credential": object{"id": "x", "rawId": "eA", "type": "public-key", "response": object{"clientDataJSON": "e30", "attestationObject": "oA"}}, "invitation": "x"},
+		object{"name": "n", "credential": object{"id": "x", "rawId": "eA", "type": "public-key",
+			"response": object{"clientDataJSON": "e30", "attestationObject": "oA"}}, "invitation": "x"},
 		object{"person": "p", "proof": signed}, object{"note": "no", "fingerprint": "x"}, object{},
 	}
-	odd := []string{"\\u0000", "\\ud800", "\xff", "null", "[]", "{}", "1e999", "-1", strings.Repeat("[", 2000), "\"", "\\", "", "true", strings.Repeat("9", 400)}
+	odd := []string{"\\u0000", "\\ud800", "\xff", "null", "[]", "{}", "1e999", "-1", strings.Repeat("[", 2000),
+		"\"", "\\", "", "true", strings.Repeat("9", 400)}
 	for range rounds.N(400, 20000) {
 		path := paths[random.IntN(len(paths))]
 		if !strings.HasPrefix(path, "/page") && !strings.HasPrefix(path, "/signin") {
@@ -46,7 +48,8 @@ func TestAttack_RandomCalls(t *testing.T) {
 			i := 1 + random.IntN(len(path))
 			path = path[:i] + url.PathEscape(string(rune([]int{0, '/', '.', '%', ';', 0xe9, 'a', '\\'}[random.IntN(8)]))) + path[i:]
 		}
-		path += []string{"", "", "?after=1-%00", "?after=99999999999999999-", "?after=%ff", "?limit=-1", "?limit=1&limit=2", "?after=9223372036854775807-x", "?to=//x", "?code=%00&state=%00"}[random.IntN(10)]
+		path += []string{"", "", "?after=1-%00", "?after=99999999999999999-", "?after=%ff",
+			"?limit=-1", "?limit=1&limit=2", "?after=9223372036854775807-x", "?to=//x", "?code=%00&state=%00"}[random.IntN(10)]
 		var body []byte
 		method := []string{"GET", "POST", "DELETE", "HEAD", "PUT"}[random.IntN(5)]
 		if method == "POST" {
@@ -79,7 +82,8 @@ func TestAttack_RandomCalls(t *testing.T) {
 		if answer.StatusCode >= 500 {
 			t.Errorf("%s %s %.300q: %d %.200s", method, path, body, answer.StatusCode, said)
 		}
-		if to := answer.Header.Get("Location"); to != "" && !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, x.Issuer.URL) || strings.HasPrefix(to, "//") {
+		if to := answer.Header.Get("Location"); to != "" && !strings.HasPrefix(to, "/") && !strings.HasPrefix(to, x.Issuer.URL) ||
+			strings.HasPrefix(to, "//") {
 			t.Errorf("%s %s: it sends elsewhere, to %s", method, path, to)
 		}
 	}

@@ -19,7 +19,8 @@ func (s *Server) desk() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return admin.Handler(&admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL}, key, time.Now, s.strangersBody), nil
+	local := &admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL}
+	return admin.Handler(local, key, time.Now, s.strangersBody), nil
 }
 
 // strangersBody reads a call before it is known who calls.

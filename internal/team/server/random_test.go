@@ -29,9 +29,12 @@ func TestAttack_RandomCalls(t *testing.T) {
 	}
 	good := f.question(g)
 	bodies := map[string]any{
-		"/gate/v1/requests": []wire.Signed{good}, "/gate/v1/ended": []wire.Ended{{Request: "r", State: policy.StateDenied, Why: "x"}},
-		"/gate/v1/audit": records("l", 0, make([]byte, sha256.Size), 2), "/gate/v1/join": wire.Join{Token: "x", Public: make([]byte, 32), Host: "h"},
-		"/gate/v1/bundle": "x", "/policy/v1/bundle": "x", "/gate/v1/wait?after=99&serial=7&serial=7": nil, "/gate/v1/bundle?x": nil, "/policy/v1/directory": nil,
+		"/gate/v1/requests": []wire.Signed{good},
+		"/gate/v1/ended":    []wire.Ended{{Request: "r", State: policy.StateDenied, Why: "x"}},
+		"/gate/v1/audit":    records("l", 0, make([]byte, sha256.Size), 2),
+		"/gate/v1/join":     wire.Join{Token: "x", Public: make([]byte, 32), Host: "h"},
+		"/gate/v1/bundle":   "x", "/policy/v1/bundle": "x",
+		"/gate/v1/wait?after=99&serial=7&serial=7": nil, "/gate/v1/bundle?x": nil, "/policy/v1/directory": nil,
 		"/policy/v1/bundles?most=1": nil, "/policy/v1/records?since=2020-01-01T00:00:00Z": nil, "/audit/v1/proof?gate=g&seq=1&since=1": nil,
 		"/audit/v1/proof?gate=&seq=0&since=9223372036854775807": nil, "/audit/v1/proof?gate=" + g.id + "&seq=9223372036854775807&since=0": nil,
 	}
@@ -39,7 +42,8 @@ func TestAttack_RandomCalls(t *testing.T) {
 	for path := range bodies {
 		paths = append(paths, path)
 	}
-	odd := []string{"\\u0000", "\\ud800", "\xff", "null", "[]", "{}", "1e999", "-1", strings.Repeat("[", 2000), "\"", "", "true", "9223372036854775807", "00"}
+	odd := []string{"\\u0000", "\\ud800", "\xff", "null", "[]", "{}", "1e999", "-1", strings.Repeat("[", 2000),
+		"\"", "", "true", "9223372036854775807", "00"}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))

@@ -231,7 +231,8 @@ func (d *Door) arrived(r *http.Request) (p db.Person, to string, err error) {
 	switch {
 	case errors.Is(err, db.ErrNotFound):
 		return p, "", &refusal{http.StatusForbidden, "You are not in this team yet",
-			fmt.Sprintf("An administrator has to add you: assent people add NAME --issuer %s --subject %s", word(id.Issuer), word(id.Subject))}
+			fmt.Sprintf("An administrator has to add you: assent people add NAME --issuer %s --subject %s",
+				word(id.Issuer), word(id.Subject))}
 	case err == nil && !p.Disabled.IsZero():
 		return p, "", &refusal{http.StatusForbidden, "You cannot sign in", "An administrator has disabled you."}
 	}
