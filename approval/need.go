@@ -2,6 +2,7 @@ package approval
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -68,6 +69,9 @@ type Escalation struct {
 	To    string        `json:"to"`
 }
 
+// MaxPlaces is how many people a need can ask for, and how many groups and escalations it can name.
+const MaxPlaces = 100
+
 // Validate reports why nobody could go by the need.
 func (n Need) Validate() error {
 	if len(n.From) == 0 {
@@ -83,6 +87,16 @@ func (n Need) Validate() error {
 		}
 		if c.Group == FromSponsor && c.Count != 1 {
 			return errors.New("there is one sponsor: the count must be 1")
+		}
+	}
+	// A machine writes it into its questions, and the server looks for somebody for each place.
+	if len(n.From) > MaxPlaces || len(n.Escalate) > MaxPlaces {
+		return fmt.Errorf("it names more than %d groups or escalations", MaxPlaces)
+	}
+	places := 0
+	for _, c := range n.From {
+		if places += min(c.Count, MaxPlaces+1); places > MaxPlaces {
+			return fmt.Errorf("more than %d people would have to agree", MaxPlaces)
 		}
 	}
 	if !n.Proof.Valid() || n.Proof == "" {
@@ -366,8 +380,13 @@ func (r *Request) belongs(p Person, group string, need Need, age time.Duration) 
 	})
 }
 
-// agreement identifies what a statement says but for what each person chooses alone.
+// agreement identifies what a statement says but for what each person chooses alone. It is JSON: texts that are only
+// written one after the other can be divided in two ways.
 func (s Statement) agreement() string {
 	s.Note, s.Expires, s.Nonce = policy.Digest{}, 0, ""
-	return fmt.Sprintf("%+v", s)
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // texts, numbers and lists of texts
+	}
+	return string(text)
 }

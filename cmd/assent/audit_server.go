@@ -217,8 +217,8 @@ func verifyServer(c *cobra.Command, flags *auditFlags, f *serverFlags, since str
 
 // compare checks that the record which the server has is the one of this machine's own log.
 func (l *serverLog) compare(ctx context.Context, flags *auditFlags, found admin.Finding) (seq, newer int64, err error) {
-	if found.Record == nil || found.Gate != l.gate {
-		return 0, 0, errors.New("the server proves a record of another machine")
+	if err := found.About(admin.Query{Gate: l.gate}); err != nil {
+		return 0, 0, err
 	}
 	seq = found.Record.Seq
 	err = flags.read(ctx, func(s *store.Store) error {
@@ -352,7 +352,11 @@ func auditProveCmd(flags *auditFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := p.Check(l.logKey, older); err != nil {
+			found, err := p.Check(l.logKey, older)
+			if err == nil {
+				err = found.About(q)
+			}
+			if err != nil {
 				return fmt.Errorf("the server's proof does not hold: %w", err)
 			}
 			return writeJSON(c.OutOrStdout(), p)

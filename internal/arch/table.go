@@ -279,7 +279,7 @@ var table = map[string]line{
 		outside: []string{notes},
 	},
 	"internal/team/member": {
-		inside:  to("approval internal/config internal/team/bundle policy"),
+		inside:  to("approval internal/config internal/team/bundle internal/team/link policy"),
 		tests:   to("internal/proof"),
 		outside: []string{notes},
 	},
@@ -310,7 +310,7 @@ var table = map[string]line{
 		outside: []string{"github.com/danielgtaylor/huma/v2", "github.com/go-webauthn/webauthn"},
 	},
 	"internal/team/signin": {
-		inside: to("approval internal/proof internal/team/db"),
+		inside: to("approval internal/proof internal/team/db present"),
 		tests:  to("internal/team/teamtest"),
 		outside: []string{"github.com/alexedwards/scs/v2", "github.com/coreos/go-oidc/v3", "github.com/go-webauthn/webauthn",
 			"golang.org/x/oauth2"},

@@ -3,7 +3,6 @@ package admin
 import (
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -12,22 +11,26 @@ import (
 	"github.com/assent-dev/assent/internal/team/wire"
 )
 
+// A Body reads a call of at most so many bytes, whose caller nobody knows yet. It is given back with done. If it is not ok,
+// the call has been answered.
+type Body func(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), ok bool)
+
 // Handler answers the calls of a [Remote], below /policy/ and /audit/. Who has the team's key, whose public half is
 // in the server's file, can read the directory and the records, and publish; a machine can have proofs of its own
 // records.
-func Handler(l *Local, key wire.Verifier, clock func() time.Time) http.Handler {
+func Handler(l *Local, key wire.Verifier, clock func() time.Time, read Body) http.Handler {
 	mux := http.NewServeMux()
-	signed := func(pattern string, do func(w http.ResponseWriter, r *http.Request, body []byte) error) {
+	signed := func(pattern string, most int, do func(w http.ResponseWriter, r *http.Request, body []byte) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if !wire.IsPolicyCall(r) { // before anything of it is read
 				problem(w, http.StatusUnauthorized, "the call is not signed with the team's key")
 				return
 			}
-			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bundle.MaxBytes))
-			if err != nil {
-				problem(w, http.StatusRequestEntityTooLarge, "the bundle is too large")
+			body, done, ok := read(w, r, most)
+			if !ok {
 				return
 			}
+			defer done()
 			if err := wire.VerifyPolicyCall(r, body, key, clock()); err != nil {
 				problem(w, http.StatusUnauthorized, err.Error())
 				return
@@ -37,11 +40,11 @@ func Handler(l *Local, key wire.Verifier, clock func() time.Time) http.Handler {
 			}
 		})
 	}
-	signed("GET "+directoryPath, func(w http.ResponseWriter, r *http.Request, _ []byte) error {
+	signed("GET "+directoryPath, 0, func(w http.ResponseWriter, r *http.Request, _ []byte) error {
 		d, err := l.Directory(r.Context())
 		return answer(w, d, err)
 	})
-	signed("GET "+bundlesPath, func(w http.ResponseWriter, r *http.Request, _ []byte) error {
+	signed("GET "+bundlesPath, 0, func(w http.ResponseWriter, r *http.Request, _ []byte) error {
 		most, err := strconv.Atoi(r.URL.Query().Get("most"))
 		if err != nil {
 			most = 0
@@ -49,10 +52,10 @@ func Handler(l *Local, key wire.Verifier, clock func() time.Time) http.Handler {
 		all, err := l.Bundles(r.Context(), most)
 		return answer(w, all, err)
 	})
-	signed("POST "+publishPath, func(w http.ResponseWriter, r *http.Request, body []byte) error {
+	signed("POST "+publishPath, bundle.MaxBytes, func(w http.ResponseWriter, r *http.Request, body []byte) error {
 		return answer(w, struct{}{}, l.Publish(r.Context(), body))
 	})
-	signed("GET "+recordsPath, func(w http.ResponseWriter, r *http.Request, _ []byte) error {
+	signed("GET "+recordsPath, 0, func(w http.ResponseWriter, r *http.Request, _ []byte) error {
 		since, err := time.Parse(time.RFC3339Nano, r.URL.Query().Get("since"))
 		if err != nil {
 			return &refusal{http.StatusBadRequest, "since is not a time"}

@@ -122,6 +122,19 @@ type Finding struct {
 	Record *approval.Record
 }
 
+// About reports why a proof is about something else than was asked for: a good proof of another record shows nothing.
+func (f Finding) About(q Query) error {
+	switch {
+	case q.Gate == "":
+		return nil
+	case f.Record == nil || f.Gate != q.Gate:
+		return errors.New("the server proves a record of another machine")
+	case q.Seq != 0 && f.Record.Seq != q.Seq:
+		return fmt.Errorf("the server proves record %d, and was asked for %d", f.Record.Seq, q.Seq)
+	}
+	return nil
+}
+
 // Check verifies a proof with the log's public key. Older is the checkpoint that the checker has from before, not
 // the one that the proof brings; empty for none.
 func (p Proof) Check(logKey, older string) (f Finding, err error) {
@@ -217,6 +230,8 @@ func (l *Local) prove(w http.ResponseWriter, r *http.Request, key wire.Verifier,
 		return &refusal{http.StatusGone, err.Error()}
 	case errors.Is(err, db.ErrPruned), errors.Is(err, db.ErrChanged):
 		return &refusal{http.StatusUnprocessableEntity, err.Error()}
+	case db.Invalid(err):
+		return &refusal{http.StatusBadRequest, "no machine has such an id"}
 	}
 	return answer(w, p, err)
 }

@@ -65,6 +65,16 @@ func TestAProofIsAboutOneCheckpoint(t *testing.T) {
 	whole := Proof{Version: proofVersion, Checkpoint: checkpoints[3], Inclusion: inclusion(3), Consistency: growth(3)}
 	if f, err := whole.Check(public, checkpoints[1]); err != nil || f.Checkpoint.Size != 3 || f.Older == nil || f.Older.Size != 1 || f.Record == nil {
 		t.Fatalf("%+v %v", f, err)
+	} else {
+		for q, good := range map[Query]bool{{Since: 1}: true, {Gate: "g_1"}: true, {Gate: "g_1", Seq: 1}: true,
+			{Gate: "g_1", Seq: 2}: false, {Gate: "g_2", Seq: 1}: false} {
+			if err := f.About(q); good != (err == nil) {
+				t.Errorf("asked for %+v: %v", q, err)
+			}
+		}
+	}
+	if err := (Finding{}).About(Query{Gate: "g_1"}); err == nil {
+		t.Error("no record is one of the machine")
 	}
 	other := whole
 	other.Consistency = growth(2)

@@ -111,6 +111,7 @@ func (b *Bridge) refuse(request string, why error) {
 	b.Log(fmt.Sprintf("request %q: an answer of the server does not count: %v", request, why))
 	b.mu.Lock()
 	b.questions.rejected[request] = why.Error()
+	delete(b.questions.told, request) // the server has asked again since then
 	b.mu.Unlock()
 	poke(b.wakeQuestions)
 }
@@ -154,6 +155,10 @@ func (b *Bridge) decision(ctx context.Context, r *approval.Request, a wire.Answe
 		return d, err
 	}
 	tally := r.Count(r.Routing.Need, approval.Live(a.Votes, b.Clock()), people, view, b.Clock().Sub(r.Created))
+	if a.State == policy.StateDenied && tally.State != policy.StateDenied {
+		d.Answer = approval.AnswerDeny // by somebody who is signed in; what nobody signed does nothing else
+		return d, nil
+	}
 	if tally.State != a.State {
 		return d, fmt.Errorf("the server says %s, and the votes say %s", a.State, tally)
 	}

@@ -383,7 +383,6 @@ func TestALyingServer(t *testing.T) {
 		"a vote about another": {State: policy.StateApproved, Decision: &yes, Votes: []approval.Vote{j.team.Vote("bob", &other, other.Approve(""))}},
 		"a denial as a yes":    {State: policy.StateApproved, Decision: &yes, Votes: []approval.Vote{j.team.Vote("bob", r, r.Deny(""))}},
 		"another state":        {State: "runs", Decision: &yes},
-		"a denial by nobody":   {State: policy.StateDenied},
 	}
 	for name, a := range lies {
 		a.Request = r.ID
@@ -402,6 +401,69 @@ func TestALyingServer(t *testing.T) {
 	o := got(t, out)
 	if !o.Runs() || o.Decision.Remember.Keep != approval.KeepNone {
 		t.Errorf("%s, %+v", o.State, o.Decision)
+	}
+}
+
+// The server is told each time that an answer does not count, also for the same reason: it has asked again since then.
+func TestAnAnswerThatDoesNotCountTwice(t *testing.T) {
+	j := join(t)
+	j.bridge()
+	out := j.call(t.Context(), "call")
+	r := j.asked()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for times := range 3 {
+		j.server.Answer(wire.Answer{Request: r.ID, State: policy.StateApproved})
+		if !j.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
+			told := 0
+			for _, e := range v.Ended() {
+				if e.Request == r.ID && e.State == policy.StatePending {
+					told++
+				}
+			}
+			return told > times
+		}) {
+			t.Fatalf("the server was told %d times", times)
+		}
+	}
+	j.server.Vote("bob", r, r.Approve(""))
+	if o := got(t, out); !o.Runs() {
+		t.Errorf("%s", o.State)
+	}
+}
+
+// Being signed in is enough to deny. What nobody signed, such as the note, does nothing more than that.
+func TestADenialThatNobodySigned(t *testing.T) {
+	j := join(t)
+	j.bridge()
+	var before []*approval.Request
+	for name, a := range map[string]func(*approval.Request) wire.Answer{
+		"by a session": func(r *approval.Request) wire.Answer {
+			no := r.Deny("")
+			return wire.Answer{Decision: &no, Note: "run something else", Votes: []approval.Vote{{Note: "run something else"}}}
+		},
+		"with the vote of somebody who agreed": func(r *approval.Request) wire.Answer {
+			return wire.Answer{Votes: []approval.Vote{j.team.Vote("bob", r, r.Approve(""))}}
+		},
+		"for ever": func(r *approval.Request) wire.Answer {
+			no := r.Deny("").ForSession(policy.ReachTool)
+			no.Stop = true
+			return wire.Answer{Decision: &no}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := j.call(t.Context(), name)
+			r := j.asked(before...)
+			before = append(before, r)
+			answer := a(r)
+			answer.Request, answer.State = r.ID, policy.StateDenied
+			j.server.Answer(answer)
+			o := got(t, out)
+			if o.State != policy.StateDenied || o.Note() != "" || o.Decision.Stop || o.Decision.Remember.Keep != approval.KeepNone {
+				t.Errorf("%s %q %+v", o.State, o.Note(), o.Decision)
+			}
+			j.ended(r.ID, policy.StateDenied)
+		})
 	}
 }
 

@@ -49,8 +49,11 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 	err := d.in(ctx, Changes{Outbox: true}, func(tx pgx.Tx) error {
 		if invitation != "" {
 			var person string
-			err := tx.QueryRow(ctx, `UPDATE team.invitations SET used = now()
-				WHERE tenant = $1 AND hash = $2 AND used IS NULL AND expires > now() RETURNING person, made_by`,
+			// The word of somebody who was disabled since counts no more. An administrator is none of the people.
+			err := tx.QueryRow(ctx, `UPDATE team.invitations i SET used = now()
+				WHERE tenant = $1 AND hash = $2 AND used IS NULL AND expires > now() AND NOT EXISTS (SELECT FROM team.people p
+					WHERE p.tenant = i.tenant AND p.id IN (i.person, i.made_by) AND p.disabled IS NOT NULL)
+				RETURNING person, made_by`,
 				d.tenant, hashOf(invitation)).Scan(&person, &c.EnrolledBy)
 			if errors.Is(err, pgx.ErrNoRows) || err == nil && person != c.Person {
 				return ErrSpent
@@ -61,7 +64,17 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 		} else if err := vouched(ctx, tx, d.tenant, c); err != nil {
 			return err
 		}
-		err := tx.QueryRow(ctx, `INSERT INTO team.credentials (tenant, id, person, kind, public, rp, aaguid, backed_up, name, enrolled_by, counts_from)
+		// Nobody shows that they have the private half. A bundle with one key twice cannot be published.
+		var theirs bool
+		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM team.credentials WHERE tenant = $1 AND public = $2)`,
+			d.tenant, c.Public).Scan(&theirs)
+		if err != nil {
+			return err
+		}
+		if theirs {
+			return ErrExists
+		}
+		err = tx.QueryRow(ctx, `INSERT INTO team.credentials (tenant, id, person, kind, public, rp, aaguid, backed_up, name, enrolled_by, counts_from)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11) RETURNING created, counts_from`,
 			d.tenant, c.ID, c.Person, c.Kind, c.Public, c.RP, c.AAGUID, c.BackedUp, c.Name, c.EnrolledBy, wait).Scan(&c.Created, &c.CountsFrom)
 		if uniqueViolation(err) {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
 	}
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, fmt.Errorf("team database: %w", err)
+		return nil, fmt.Errorf("team database: %w", unread(err))
 	}
 	if !strings.Contains(dsn, "pool_max_conns") {
 		config.MaxConns = connections
@@ -85,6 +86,16 @@ func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
 	d.records = group[*pendingRecords]{commit: d.commitRecords, lanes: lanes}
 	d.hub = newHub(d)
 	return d, nil
+}
+
+// unread says why a connection string cannot be used. What the parser says may have the password in it: it hides only what
+// it takes for one.
+func unread(err error) error {
+	if file := (*fs.PathError)(nil); errors.As(err, &file) {
+		return fmt.Errorf("the connection string: %w", file)
+	}
+	return errors.New("the connection string cannot be read: " +
+		"write postgres://USER:PASSWORD@HOST:PORT/NAME, in which %2F stands for /, or NAME=VALUE with white space between them")
 }
 
 // Close waits for what is being written and closes all connections.
@@ -176,6 +187,14 @@ func uniqueViolation(err error) bool { return code(err) == "23505" }
 
 // again reports whether a transaction failed only because of another one.
 func again(err error) bool { return code(err) == "40001" || code(err) == "40P01" }
+
+// errInvalid says that a caller gave what none of ours made.
+var errInvalid = errors.New("it is not valid")
+
+// Invalid reports whether the caller gave what cannot stand in the database, such as a NUL byte: to try again is of no use.
+func Invalid(err error) bool {
+	return errors.Is(err, errInvalid) || strings.HasPrefix(code(err), "22") // the class of data exceptions
+}
 
 func code(err error) string {
 	var failed *pgconn.PgError

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -75,7 +76,36 @@ func TestPeopleGroupsAndKeys(t *testing.T) {
 	if _, err := d.Enrol(t.Context(), key, "", time.Hour); err == nil {
 		t.Error("a key vouched for by one that still waits")
 	}
-	notices, err := d.TakeNotices(t.Context(), 10, time.Minute)
+	// Somebody else's key under another id: its public half is no secret.
+	secret, err = d.Invite(t.Context(), ann.ID, bob.ID, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := key
+	copied.ID, copied.Person = "k3", ann.ID
+	if _, err := d.Enrol(t.Context(), copied, secret, time.Hour); !errors.Is(err, db.ErrExists) {
+		t.Errorf("the key of another: %v", err)
+	}
+	// What somebody vouched for who is disabled by now.
+	token, err := d.JoinToken(t.Context(), bob.ID, "admin", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, disabled := range []bool{true, false} {
+		if err := d.DisablePerson(t.Context(), bob.ID, disabled); err != nil {
+			t.Fatal(err)
+		}
+		copied.Public = []byte("another")
+		_, err := d.Enrol(t.Context(), copied, secret, time.Hour)
+		if errors.Is(err, db.ErrSpent) != disabled {
+			t.Errorf("an invitation by somebody who is disabled (%v): %v", disabled, err)
+		}
+		_, err = d.Join(t.Context(), wire.Join{Token: token, Public: bytes.Repeat([]byte("k"), 32), Host: "h", User: "u"})
+		if errors.Is(err, db.ErrSpent) != disabled {
+			t.Errorf("a token for somebody who is disabled (%v): %v", disabled, err)
+		}
+	}
+	notices, err := d.TakeNotices(t.Context(), 1, time.Minute)
 	if err != nil || len(notices) != 1 || notices[0].Kind != db.NoticeEnrolled || bytes.Contains(notices[0].Body, []byte(secret)) {
 		t.Errorf("%+v, %v", notices, err)
 	}
@@ -252,5 +282,19 @@ func TestWebSessionsAndNotices(t *testing.T) {
 	again, err := d.TakeNotices(t.Context(), 100, time.Hour)
 	if err != nil || len(again) < 15 || again[0].Tries != 2 {
 		t.Errorf("%d are tried again, %v", len(again), err)
+	}
+}
+
+// A connection string with a mistake does not come into the log with its password.
+func TestAttack_PasswordInAMistake(t *testing.T) {
+	for _, dsn := range []string{"secret", "password = secret x", "host=h password= secret", "password='secret", "postgres://u:secret%zz@h/x",
+		"postgres://u:se/cret@h/x", "postgres://u@secret@h:x/y", "user=u password=secret sslrootcert=/nowhere sslmode=verify-full"} {
+		d, err := db.Open(t.Context(), dsn, tenant)
+		if err == nil {
+			d.Close()
+		}
+		if err == nil || strings.Contains(err.Error(), "cret") {
+			t.Errorf("%s: %v", dsn, err)
+		}
 	}
 }

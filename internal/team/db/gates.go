@@ -52,8 +52,10 @@ func (d *DB) Join(ctx context.Context, j wire.Join) (Gate, error) {
 	id := newID("g_")
 	err := d.in(ctx, Changes{Outbox: true}, func(tx pgx.Tx) error {
 		var sponsor string
-		err := tx.QueryRow(ctx, `UPDATE team.join_tokens SET used = now()
-			WHERE tenant = $1 AND hash = $2 AND used IS NULL AND expires > now() RETURNING sponsor`, d.tenant, hashOf(j.Token)).Scan(&sponsor)
+		err := tx.QueryRow(ctx, `UPDATE team.join_tokens j SET used = now()
+			WHERE tenant = $1 AND hash = $2 AND used IS NULL AND expires > now() AND EXISTS (SELECT FROM team.people p
+				WHERE p.tenant = j.tenant AND p.id = j.sponsor AND p.disabled IS NULL)
+			RETURNING sponsor`, d.tenant, hashOf(j.Token)).Scan(&sponsor)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrSpent
 		}

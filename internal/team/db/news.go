@@ -14,21 +14,37 @@ import (
 	"github.com/assent-dev/assent/internal/team/wire"
 )
 
-// newsLimit is how many answers a gate is told at once.
-const newsLimit = 200
+// newsLimit is how many answers a gate is told at once, newsBytes how large they are together, if there are several: a
+// bridge reads no more than a few megabytes.
+const (
+	newsLimit = 200
+	newsBytes = 3 << 20
+)
 
 // NewsFor returns the answers for a gate since a cursor, with the votes: the gate counts them again. The
-// serial is left to the caller. Without news the cursor stays.
+// serial is left to the caller. Without news the cursor stays. One that was never given, such as before a backup was
+// put back or by a replica that lied, is taken for none: else the gate would hear nothing for as long.
 func (d *DB) NewsFor(ctx context.Context, gate string, after int64) (wire.News, error) {
 	news := wire.News{Cursor: after}
 	rows, err := d.pool.Query(ctx, `SELECT r.id, r.state, r.news, r.decision,
 		(SELECT coalesce(array_agg(v.vote ORDER BY v.at, v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id)
-		FROM team.requests r WHERE r.tenant = $1 AND r.gate = $2 AND r.news > $3 ORDER BY r.news LIMIT $4`, d.tenant, gate, after, newsLimit)
+		FROM team.requests r WHERE r.tenant = $1 AND r.gate = $2 AND r.news > CASE WHEN $3 <= coalesce((SELECT last FROM team.news n
+			WHERE n.tenant = $1 AND n.gate = $2), 0) THEN $3 ELSE 0::bigint END ORDER BY r.news LIMIT $4`, d.tenant, gate, after, newsLimit)
 	if err == nil {
 		var decision []byte
 		var votes [][]byte
 		var a wire.Answer
-		_, err = pgx.ForEachRow(rows, []any{&a.Request, &a.State, &news.Cursor, &decision, &votes}, func() error {
+		var at int64
+		size := 0
+		_, err = pgx.ForEachRow(rows, []any{&a.Request, &a.State, &at, &decision, &votes}, func() error {
+			size += len(decision)
+			for _, v := range votes {
+				size += len(v)
+			}
+			if size > newsBytes && len(news.Answers) > 0 {
+				return nil // it and what follows come with the next call
+			}
+			news.Cursor = at
 			news.Answers = append(news.Answers, readAnswer(a, decision, votes))
 			return nil
 		})

@@ -347,7 +347,7 @@ func (d *DB) page(ctx context.Context, p Page, order, where string, args ...any)
 	if p.After != "" {
 		var micros int64
 		if _, err := fmt.Sscanf(p.After, "%d-", &micros); err != nil {
-			return nil, "", fmt.Errorf("page %q: use the one that the page before gave", p.After)
+			return nil, "", fmt.Errorf("page %q: %w: use the one that the page before gave", p.After, errInvalid)
 		}
 		at := time.UnixMicro(micros)
 		_, id, _ = strings.Cut(p.After, "-")

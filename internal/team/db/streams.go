@@ -96,11 +96,11 @@ func (d *DB) append(ctx context.Context, gate string, r wire.Records) (wire.Kept
 func checkRecords(r wire.Records) error {
 	switch {
 	case r.Stream == "" || len(r.Stream) > 200 || strings.ContainsFunc(r.Stream, func(c rune) bool { return c < ' ' || c == 0x7f }):
-		return errors.New("invalid name of a log: use 1 to 200 printable characters")
+		return fmt.Errorf("the name of a log: %w: use 1 to 200 printable characters", errInvalid)
 	case len(r.Rows) == 0:
-		return errors.New("there are no records")
+		return fmt.Errorf("%w: there are no records", errInvalid)
 	case len(r.Rows) > maxRecords:
-		return fmt.Errorf("there are %d records; send at most %d at once", len(r.Rows), maxRecords)
+		return fmt.Errorf("%w: there are %d records; send at most %d at once", errInvalid, len(r.Rows), maxRecords)
 	}
 	var chain audit.Chain
 	for i, row := range r.Rows {
@@ -108,7 +108,7 @@ func checkRecords(r wire.Records) error {
 			return fmt.Errorf("%w: %d follows %d", ErrGap, row.Seq, r.Rows[i-1].Seq)
 		}
 		if row.Seq < 1 || len(row.Prev) != sha256.Size {
-			return fmt.Errorf("record %d: its number or the hash before it is invalid", row.Seq)
+			return fmt.Errorf("record %d: its number or the hash before it: %w", row.Seq, errInvalid)
 		}
 		if i > 0 && !bytes.Equal(row.Prev, r.Rows[i-1].Hash) {
 			return fmt.Errorf("%w: record %d does not follow the one before", ErrFork, row.Seq)

@@ -320,12 +320,13 @@ func (t *settlement) apply(s *standing, p *pendingVote) (Outcome, error) {
 	return Outcome{State: tally.State, Tally: tally, Settled: s.settled}, nil
 }
 
+// count counts as the gate will: what somebody signed counts until it expires.
 func (s *standing) count(c Court) approval.Tally {
 	votes := make([]approval.Vote, len(s.votes))
 	for i, v := range s.votes {
 		votes[i] = v.vote
 	}
-	return s.request.Count(s.request.Routing.Need, votes, c.People, s.request.view, s.age)
+	return s.request.Count(s.request.Routing.Need, approval.Live(votes, s.now), c.People, s.request.view, s.age)
 }
 
 // change notes that the row will be written.

@@ -3,8 +3,10 @@
 package db_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -46,6 +48,32 @@ func TestAQuorumSettlesARequest(t *testing.T) {
 	}
 	if again, err := d.NewsFor(t.Context(), g.ID, news.Cursor); err != nil || len(again.Answers) != 0 || again.Cursor != 1 {
 		t.Errorf("no news: %+v, %v", again, err)
+	}
+	// A cursor from before a backup was put back, or from a replica that lied.
+	if again, err := d.NewsFor(t.Context(), g.ID, 1<<40); err != nil || len(again.Answers) != 1 || again.Cursor != 1 {
+		t.Errorf("a cursor that was never given: %+v, %v", again, err)
+	}
+}
+
+// Answers that are large together come one after the other: a bridge that cannot read them would hear of none any more.
+func TestNewsThatAreLarge(t *testing.T) {
+	m, d, g, _ := fixture(t)
+	for i := range 3 {
+		id := fmt.Sprint("r", i)
+		r := m.ask(t, d, g, id, need(1))
+		yes := r.Approve("")
+		yes.Arguments = json.RawMessage(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`)
+		if out, err := d.Vote(t.Context(), id, m.vote(t, "p_bob", r, yes), m.court()); err != nil || !out.Settled {
+			t.Fatalf("%+v, %v", out, err)
+		}
+	}
+	cursor := int64(0)
+	for i := range 3 {
+		news, err := d.NewsFor(t.Context(), g.ID, cursor)
+		if err != nil || len(news.Answers) != 1 || news.Answers[0].Request != fmt.Sprint("r", i) {
+			t.Fatalf("after %d: %d answers up to %d, %v", cursor, len(news.Answers), news.Cursor, err)
+		}
+		cursor = news.Cursor
 	}
 }
 
@@ -143,6 +171,29 @@ func TestVotesThatDoNotCount(t *testing.T) {
 	}
 	if out, err := d.Vote(t.Context(), "r1", m.vote(t, g.Sponsor, r, r.Deny("no")), m.court()); err != nil || out.State != policy.StateDenied {
 		t.Errorf("a sponsor's no: %+v, %v", out, err)
+	}
+}
+
+// A vote that has expired when the next one comes does not settle anything: the gate would count it no more, and both
+// votes would be lost. Whoever gave it can give another.
+func TestAVoteThatExpiresMeanwhile(t *testing.T) {
+	m, d, g, _ := fixture(t)
+	r := m.ask(t, d, g, "r1", need(2))
+	brief := m.vote(t, "p_bob", r, r.Approve(""))
+	s, err := approval.ParseStatement(brief.Vote.Proof.Statement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Expires = time.Now().Unix() + 2
+	if _, err := d.Vote(t.Context(), "r1", m.sign(t, "p_bob", s, brief.Decision), m.court()); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(time.Until(time.Unix(s.Expires, 0)))
+	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_cem", r, r.Approve("")), m.court()); err != nil || out.State != policy.StatePending {
+		t.Errorf("with a vote that has expired: %s, %v", out.State, err)
+	}
+	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_bob", r, r.Approve("")), m.court()); err != nil || out.State != policy.StateApproved {
+		t.Errorf("a vote anew: %s, %v", out.State, err)
 	}
 }
 

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // The files in the folder. Who the machine is and the bundle are in package member.
@@ -21,6 +23,41 @@ const (
 )
 
 func folder(state string) string { return filepath.Join(state, "team") }
+
+// Open opens a file of the folder. Something else in its place, such as a pipe, is an error and holds nobody: every call of
+// every agent looks at these files.
+func Open(name string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(name, flag|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s is not a regular file; remove it", name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// Read reads a file of the folder that has no more than some bytes.
+func Read(name string, most int64) ([]byte, error) {
+	f, err := Open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s is larger than %d bytes, the limit", filepath.Base(name), most)
+	}
+	return data, err
+}
+
+// mostState is how large the files of this package can be.
+const mostState = 16 << 20
 
 // Joined reports whether this machine belongs to a team. It is quick: every call of every agent asks.
 func Joined(state string) bool {
@@ -41,7 +78,7 @@ func Forget(state string) error {
 
 // Shipped returns the number of the last record that the server has acknowledged.
 func Shipped(state string) (seq int64, err error) {
-	data, err := os.ReadFile(filepath.Join(folder(state), shippedName))
+	data, err := Read(filepath.Join(folder(state), shippedName), mostState)
 	if err != nil {
 		return 0, err
 	}
@@ -75,7 +112,7 @@ func SaveCursor(state string, cursor int64) error { return save(state, cursorNam
 
 // load reads a file that may be lost.
 func load(state, name string, value any) {
-	if data, err := os.ReadFile(filepath.Join(folder(state), name)); err == nil {
+	if data, err := Read(filepath.Join(folder(state), name), mostState); err == nil {
 		_ = json.Unmarshal(data, value)
 	}
 }

@@ -19,7 +19,7 @@ func Lock(state string) (*os.File, error) {
 	if err := os.MkdirAll(folder(state), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(folder(state), lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := Open(filepath.Join(folder(state), lockName), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func Lock(state string) (*os.File, error) {
 
 // Runs reports whether a bridge runs.
 func Runs(state string) bool {
-	f, err := os.Open(filepath.Join(folder(state), lockName))
+	f, err := Open(filepath.Join(folder(state), lockName), os.O_RDONLY)
 	if err != nil {
 		return false
 	}
@@ -56,7 +56,7 @@ func Wake(state, program string) error {
 	if !Joined(state) || Runs(state) {
 		return nil
 	}
-	log, err := os.OpenFile(filepath.Join(folder(state), logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|os.O_TRUNC, 0o600)
+	log, err := Open(filepath.Join(folder(state), logName), os.O_WRONLY|os.O_CREATE|os.O_APPEND|os.O_TRUNC)
 	if err != nil {
 		return err
 	}

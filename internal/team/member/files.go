@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/policy"
 )
 
@@ -48,7 +48,7 @@ type Machine struct {
 
 // LoadMachine reads who this machine is; the error is [fs.ErrNotExist] if it has joined no team.
 func LoadMachine(state string) (*Machine, error) {
-	data, err := read(filepath.Join(Folder(state), machineName), 64<<10)
+	data, err := link.Read(filepath.Join(Folder(state), machineName), 64<<10)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func readBundle(state string, team config.Team) (*bundle.Bundle, time.Time, erro
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	data, err := read(name, bundle.MaxBytes)
+	data, err := link.Read(name, bundle.MaxBytes)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
@@ -184,7 +184,7 @@ func (s seen) allows(other seen) error {
 }
 
 func readSeen(state string) (seen, error) {
-	data, err := read(filepath.Join(Folder(state), seenName), 1<<10)
+	data, err := link.Read(filepath.Join(Folder(state), seenName), 1<<10)
 	if err != nil {
 		return seen{}, err
 	}
@@ -197,20 +197,6 @@ func readSeen(state string) (seen, error) {
 		return seen{}, fmt.Errorf("the file %s of the team's folder is damaged", seenName)
 	}
 	return s, nil
-}
-
-// read reads a file of no more than some bytes.
-func read(name string, most int64) ([]byte, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a pipe must not hold us
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s is larger than %d bytes, the limit", filepath.Base(name), most)
-	}
-	return data, err
 }
 
 // replace puts a file of the team's folder in its place as a whole.
@@ -257,7 +243,7 @@ func lock(state string) (unlock func(), err error) {
 	if err := os.MkdirAll(Folder(state), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(Folder(state), lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := link.Open(filepath.Join(Folder(state), lockName), os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
 	}

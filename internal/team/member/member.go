@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -210,13 +211,25 @@ func (m *Member) need(h *held, why string, r *approval.Request) (approval.Need, 
 	}
 	switch {
 	case why == "":
-		return h.bundle.Need(met), nil
+		return h.apart(h.bundle.Need(met), r.Origin.Agent), nil
 	case len(met) > 0:
 		return approval.Need{}, fmt.Errorf("this needs %s, and %s", h.bundle.Need(met), why)
 	case m.denies(h):
 		return approval.Need{}, errors.New(why)
 	}
 	return bundle.Unreserved(), nil
+}
+
+// apart leaves out the sponsor of the machine where the sponsor of the agent is left out. An agent says its own name, and
+// whoever is at the machine could have it say that of an agent with another sponsor.
+func (h *held) apart(n approval.Need, agent string) approval.Need {
+	if h.machine == nil || !slices.Contains(n.Not, approval.NotSponsor) {
+		return n
+	}
+	if at := h.bundle.Machine(h.machine.Gate); at != nil && at.Behind(agent) != at.Sponsor && !slices.Contains(n.Not, at.Sponsor) {
+		n.Not = append(slices.Clone(n.Not), at.Sponsor)
+	}
+	return n
 }
 
 // Route implements [approval.Team]. What nobody is named for may be answered at the machine also while the team

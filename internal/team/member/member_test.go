@@ -351,3 +351,26 @@ func TestPeople(t *testing.T) {
 		t.Error("something else than was signed counts")
 	}
 }
+
+// An agent says its own name. With that of an agent of somebody else, its sponsor still does not count.
+func TestAttack_AnAgentWithTheNameOfAnother(t *testing.T) {
+	s := newScene(t)
+	s.join()
+	b := s.bundle(7)
+	b.Deciders[0].Not = []string{approval.NotSponsor}
+	b.People[1].Groups = []string{"sre"}
+	s.must(s.save(b))
+	people, err := s.People()
+	s.must(err)
+	for _, agent := range []string{"claude-code", "codex"} {
+		r := request(agent, "kubectl", "delete", "x")
+		r.Routing, err = s.Route(r)
+		s.must(err)
+		for _, p := range b.People {
+			err := r.Eligible(r.Routing.Need, approval.Person{ID: p.ID, Name: p.Name, Groups: p.Groups}, people, 0)
+			if mayNot := p.ID == "p_ben" || p.ID == r.Routing.Sponsor; mayNot != (err != nil) {
+				t.Errorf("%s: %s: %v", agent, p.Name, err)
+			}
+		}
+	}
+}

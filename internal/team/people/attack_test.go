@@ -382,6 +382,46 @@ func viewOf(text string) string {
 	return digest
 }
 
+// One person, or whoever has their cookie, cannot have every replica look at the list again and again.
+func TestAttack_ManyStreams(t *testing.T) {
+	x, _, _, bob, cleo := three(t)
+	open := func(p *phone) (*http.Response, int) {
+		response, err := p.client.Get(x.URL + "/api/v1/events")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { response.Body.Close() })
+		return response, response.StatusCode
+	}
+	var all []*http.Response
+	for {
+		response, status := open(bob)
+		if status == http.StatusTooManyRequests {
+			break
+		}
+		if all = append(all, response); status != http.StatusOK || len(all) > 50 {
+			t.Fatalf("%d streams, and %d", len(all), status)
+		}
+	}
+	if _, status := open(cleo); status != http.StatusOK {
+		t.Errorf("another person: %d", status)
+	}
+	for _, response := range all {
+		response.Body.Close()
+	}
+	over := time.After(20 * time.Second)
+	for {
+		if _, status := open(bob); status == http.StatusOK {
+			return
+		}
+		select {
+		case <-over:
+			t.Fatal("those that ended still count")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
 // listens hears events: next waits for one, and skips what was touched.
 func (p *phone) listens() (next func(want string) string, lines *bufio.Scanner) {
 	p.t.Helper()

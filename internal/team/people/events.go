@@ -9,6 +9,7 @@ import (
 
 	"github.com/assent-dev/assent/internal/team/db"
 	"github.com/assent-dev/assent/internal/team/wire"
+	"github.com/assent-dev/assent/internal/web"
 	"github.com/assent-dev/assent/policy"
 )
 
@@ -20,12 +21,47 @@ const (
 	calm   = 20 * time.Millisecond
 )
 
+// mostStreams is how many streams one person may have: a browser has one, and each looks at the list whenever it changes.
+const mostStreams = 20
+
+// listeners are how many streams each person has at this replica.
+type listeners struct {
+	mu  sync.Mutex
+	has map[string]int
+}
+
+// enter counts a stream of a person; ok is false if they have as many as can be.
+func (l *listeners) enter(person string) (leave func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.has[person] >= mostStreams {
+		return nil, false
+	}
+	if l.has == nil {
+		l.has = map[string]int{}
+	}
+	l.has[person]++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.has[person]--; l.has[person] == 0 {
+			delete(l.has, person)
+		}
+	}, true
+}
+
 // watched is how many requests a stream looks after. The list itself has pages.
 const watched = 200
 
 // stream sends what changes for who is signed in, as server-sent events. It begins with a reset: whoever listens reads
 // the list anew, and misses nothing.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
+	leave, ok := s.listeners.enter(personOf(r.Context()).ID)
+	if !ok {
+		web.Refuse(w, http.StatusTooManyRequests, "as many of your pages are open as can be; close one")
+		return
+	}
+	defer leave()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	touched := &touchedSet{wake: make(chan struct{}, 1)}

@@ -141,11 +141,15 @@ func (s *Server) detail(ctx context.Context, id string) (*Detail, *bench, error)
 	}
 	var cast []approval.Vote
 	for _, v := range votes {
+		if r.State == policy.StatePending && len(approval.Live([]approval.Vote{v.Vote}, b.now)) == 0 {
+			continue // it has expired, and whoever gave it can give another
+		}
 		answer := v.Decision.Answer
 		yes := answer == approval.AnswerApprove || answer == approval.AnswerRespond
 		d.Votes = append(d.Votes, VoteDetail{v.Person, b.name(v.Person), yes, present.SafeLine(v.Vote.Note), v.At, v.Person == me.ID})
 		cast = append(cast, v.Vote)
 	}
+	d.Voted = slices.ContainsFunc(d.Votes, func(v VoteDetail) bool { return v.Mine })
 	if r.State == policy.StatePending {
 		d.Missing = missing(r.Count(r.Routing.Need, cast, b.people, r.View, r.Age))
 		if len(votes) > 0 && d.Missing != "" {
@@ -187,6 +191,9 @@ func (s *Server) fail(err error) error {
 		return huma.Error403Forbidden(present.SafeLine(err.Error()))
 	case errors.Is(err, context.Canceled): // nobody listens any more
 		return huma.Error503ServiceUnavailable("the call was given up")
+	case db.Invalid(err):
+		return huma.Error422UnprocessableEntity(
+			"an id, a text or a page in it cannot be: it has a NUL byte, or is none that the server gave")
 	}
 	s.cfg.Log.Error("people", "error", err)
 	return huma.Error503ServiceUnavailable("the database did not answer, and whether it had an effect is not known")

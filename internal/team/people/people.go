@@ -44,6 +44,8 @@ type Server struct {
 	origin string
 	host   string
 	court  court
+
+	listeners listeners
 }
 
 //go:embed static

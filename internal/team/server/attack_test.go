@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -228,6 +229,36 @@ func TestBundlesThatAreRefused(t *testing.T) {
 	r.refused(409, "serial", "POST", "/gate/v1/bundle", gate{}, good)
 }
 
+// PostgreSQL has no text with a NUL byte. A name with one, which an agent may give itself, is refused by itself: what comes
+// with it is taken, and nobody is told to try again.
+func TestAttack_NULBytes(t *testing.T) {
+	f := newTeam(t)
+	r := f.serve()
+	g := r.join()
+	good := f.question(g)
+	for name, change := range map[string]func(*approval.Request){
+		"id":         func(q *approval.Request) { q.ID = "r\x00" },
+		"agent":      func(q *approval.Request) { q.Routing.Agent = "a\x00b" },
+		"group":      func(q *approval.Request) { q.Routing.Need.From[0].Group = "s\x00" },
+		"not":        func(q *approval.Request) { q.Routing.Need.Not = []string{"s\x00"} },
+		"source":     func(q *approval.Request) { q.Routing.Need.Source = "s\x00" },
+		"escalation": func(q *approval.Request) { q.Routing.Need.Escalate = []approval.Escalation{{After: 1, To: "s\x00"}} },
+	} {
+		var taken wire.Taken
+		status := r.do("POST", "/gate/v1/requests", g, []wire.Signed{f.question(g, change), good}, &taken)
+		if status != 200 || len(taken.Requests) != 1 || len(taken.Refused) != 1 {
+			t.Errorf("%s: %d %+v", name, status, taken)
+		}
+	}
+	if _, why := r.ask(g, f.question(g, func(q *approval.Request) { q.Summary, q.Why, q.Origin.Agent = "\x00", "\x00", "\x00" })); why != "" {
+		t.Errorf("a text that is only shown: %s", why)
+	}
+	r.refused(400, "NUL", "POST", "/gate/v1/ended", g, []byte(`[{"request":"r\u0000","state":"denied"}]`))
+	r.refused(400, "NUL", "POST", "/gate/v1/ended", g, []byte(`[{"request":"r","state":"denied","by":{"user":"\u0000"}}]`))
+	r.refused(400, "NUL", "POST", "/gate/v1/audit", g, []byte(`{"stream":"\u0000","rows":[]}`))
+	r.refused(400, "names", "POST", "/gate/v1/join", gate{}, []byte(`{"token":"x","public":"`+strings.Repeat("A", 43)+`=","host":"\u0000","user":""}`))
+}
+
 // Odd paths and methods end at the guard.
 func TestPaths(t *testing.T) {
 	f := newTeam(t)
@@ -262,12 +293,22 @@ func TestSlowCallers(t *testing.T) {
 	}
 	half := dial()
 	fmt.Fprint(half, "GET /gate/v1/wait HTTP/1.1\r\nHost: x\r\n")
-	// A body that never comes holds only the first piece of it.
+	unread := dial()
+	fmt.Fprint(unread, "POST /healthz HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+	// A body that never comes holds only the first piece of it, and strangers take nothing from machines, however much
+	// they send.
 	var slow []net.Conn
-	for range 5 {
+	send := func(head, body string) {
 		c := dial()
-		fmt.Fprintf(c, "POST /gate/v1/bundle HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", bundle.MaxBytes)
+		fmt.Fprintf(c, "POST %s\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", head, 3<<20, body)
 		slow = append(slow, c)
+	}
+	for range 5 {
+		send("/gate/v1/audit HTTP/1.1\r\nAuthorization: Assent-Gate "+g.id+" 1 2 3", "")
+	}
+	for range 10 {
+		send("/gate/v1/bundle HTTP/1.1", strings.Repeat(" ", 20000))
+		send("/policy/v1/bundle HTTP/1.1\r\nAuthorization: Assent-Policy acme 1 2 3", strings.Repeat(" ", 20000))
 	}
 	eventually(t, "they are read", func() bool {
 		return strings.Contains(r.scrape(), fmt.Sprintf("assent_body_bytes_free %d\n", 200000-5*16384))
@@ -284,6 +325,10 @@ func TestSlowCallers(t *testing.T) {
 		t.Errorf("half a head was answered: %s", line)
 	} else if ne, ok := err.(net.Error); ok && ne.Timeout() {
 		t.Error("half a head is held for ever")
+	}
+	f.must(unread.SetReadDeadline(time.Now().Add(15 * time.Second)))
+	if _, err := io.Copy(io.Discard, unread); err != nil {
+		t.Errorf("a body that nobody reads is waited for: %v", err)
 	}
 	// A head that is too long.
 	long := dial()

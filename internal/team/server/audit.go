@@ -3,8 +3,6 @@ package server
 import (
 	"errors"
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/assent-dev/assent/internal/team/db"
 	"github.com/assent-dev/assent/internal/team/wire"
@@ -23,6 +21,8 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request, gate *db.Gate, bo
 	switch {
 	case in.Stream == "" || len(in.Stream) > maxName:
 		return refuse(http.StatusBadRequest, "the name of a log has 1 to %d bytes", maxName)
+	case hasNUL(in.Stream):
+		return refuse(http.StatusBadRequest, "the name of a log has a NUL byte")
 	case len(in.Rows) > maxRows:
 		return refuse(http.StatusRequestEntityTooLarge, "%d records in one call; at most %d are taken", len(in.Rows), maxRows)
 	}
@@ -30,8 +30,7 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request, gate *db.Gate, bo
 		return s.head(w, r, gate, in.Stream)
 	}
 	for _, row := range in.Rows {
-		// PostgreSQL has no such text, and records of many machines are written together.
-		if slices.ContainsFunc(row.Texts, func(t string) bool { return strings.IndexByte(t, 0) >= 0 }) {
+		if hasNUL(row.Texts...) { // records of many machines are written together
 			return refuse(http.StatusBadRequest, "record %d: a text has a NUL byte", row.Seq)
 		}
 	}
@@ -39,6 +38,9 @@ func (s *Server) audit(w http.ResponseWriter, r *http.Request, gate *db.Gate, bo
 	if errors.Is(err, db.ErrGap) || errors.Is(err, db.ErrFork) {
 		s.log.Warn("records refused", "gate", gate.ID, "stream", in.Stream, "error", err.Error())
 		return refuse(http.StatusConflict, "%v", err)
+	}
+	if db.Invalid(err) {
+		return refuse(http.StatusBadRequest, "%v", err)
 	}
 	if err != nil {
 		return err

@@ -127,12 +127,12 @@ func (s *Server) giveBundle(w http.ResponseWriter, r *http.Request, _ *db.Gate, 
 
 // takeBundle publishes a bundle. Whoever sends it needs no right: the team's key signed it, or it is refused.
 func (s *Server) takeBundle(w http.ResponseWriter, r *http.Request) {
+	body, done, ok := s.strangersBody(w, r, s.cfg.Limits.BundleBytes)
+	if !ok {
+		return
+	}
+	defer done()
 	err := func() error {
-		body, done, err := s.bodies.read(w, r, s.cfg.Limits.BundleBytes)
-		if err != nil {
-			return err
-		}
-		defer done()
 		if _, err := s.openBundle(body); err != nil {
 			return refuse(http.StatusForbidden, "%v", err)
 		}

@@ -19,5 +19,15 @@ func (s *Server) desk() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return admin.Handler(&admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL}, key, time.Now), nil
+	local := &admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL}
+	return admin.Handler(local, key, time.Now, s.strangersBody), nil
+}
+
+// strangersBody reads a call before it is known who calls.
+func (s *Server) strangersBody(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), ok bool) {
+	body, done, err := s.strangers.read(w, r, most)
+	if err != nil {
+		s.fail(w, r, err)
+	}
+	return body, done, err == nil
 }

@@ -12,6 +12,9 @@ import (
 // [http.ResponseController] as it goes on.
 const answerTime = time.Minute
 
+// headTime is how long a caller may take for the head of a call, and for a body that nobody wants.
+const headTime = 10 * time.Second
+
 // guard is what every call passes: odd paths end here, panics stay here, and all is counted.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
@@ -22,7 +25,11 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		if s.secure {
 			h.Set("Strict-Transport-Security", "max-age=31536000")
 		}
-		_ = http.NewResponseController(plain).SetWriteDeadline(time.Now().Add(answerTime))
+		deadline := http.NewResponseController(plain)
+		_ = deadline.SetWriteDeadline(time.Now().Add(answerTime))
+		if r.ContentLength != 0 { // who reads it sets their own; nobody reads what is refused
+			_ = deadline.SetReadDeadline(time.Now().Add(headTime))
+		}
 		defer func() {
 			if p := recover(); p != nil {
 				if p == http.ErrAbortHandler { //nolint // how a handler ends a connection

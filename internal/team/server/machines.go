@@ -96,9 +96,8 @@ const maxName = 255
 
 // join makes a machine a member, with a token that works once. It is the only call without a signature.
 func (s *Server) join(w http.ResponseWriter, r *http.Request) {
-	body, done, err := s.bodies.read(w, r, smallCall)
-	if err != nil {
-		s.fail(w, r, err)
+	body, done, ok := s.strangersBody(w, r, smallCall)
+	if !ok {
 		return
 	}
 	defer done()
@@ -111,8 +110,8 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, refuse(http.StatusBadRequest, "the machine's key must be an Ed25519 key"))
 		return
 	}
-	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName || !utf8.ValidString(j.Host+j.User) {
-		s.fail(w, r, refuse(http.StatusBadRequest, "a token is needed, and names of at most %d bytes", maxName))
+	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName || !utf8.ValidString(j.Host+j.User) || hasNUL(j.Host, j.User) {
+		s.fail(w, r, refuse(http.StatusBadRequest, "a token is needed, and names of at most %d bytes without NUL", maxName))
 		return
 	}
 	gate, err := s.db.Join(r.Context(), j)

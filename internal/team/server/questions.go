@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/team/db"
@@ -84,6 +85,9 @@ func (s *Server) checkQuestion(gate *db.Gate, sponsors map[string]string, q wire
 	}
 	id = claimed.ID
 	routing := claimed.Routing
+	if hasNUL(id) || routing != nil && hasNUL(routingTexts(routing)...) {
+		return id, fmt.Errorf("a name in it has a NUL byte")
+	}
 	switch {
 	case !wire.VerifyRequest(gate.Public, q.Request, q.Signature):
 		return id, fmt.Errorf("the machine's signature does not fit")
@@ -100,6 +104,24 @@ func (s *Server) checkQuestion(gate *db.Gate, sponsors map[string]string, q wire
 		return id, fmt.Errorf("who decides: %w", err)
 	}
 	return id, nil
+}
+
+// routingTexts are those texts of a routing that become texts of the database.
+func routingTexts(r *approval.Routing) []string {
+	out := append([]string{r.Agent, r.Sponsor, r.Need.Source}, r.Need.Not...)
+	for _, c := range r.Need.From {
+		out = append(out, c.Group)
+	}
+	for _, e := range r.Need.Escalate {
+		out = append(out, e.To)
+	}
+	return out
+}
+
+// hasNUL reports whether one of the texts is none for PostgreSQL. It would fail a whole transaction, with what others have
+// in it, and the caller would be told to try again.
+func hasNUL(texts ...string) bool {
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.IndexByte(t, 0) >= 0 })
 }
 
 // agents are the sponsors of the machine's agents, by name, as the directory has them.
@@ -140,6 +162,9 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, gate *db.Gate, body
 	for _, e := range in {
 		if e.Request == "" || len(e.Request) > maxID || !e.State.Known() {
 			return refuse(http.StatusBadRequest, "question %.40q: it has no id that can be, or %.40q is no state", e.Request, string(e.State))
+		}
+		if hasNUL(e.Request, e.By.User, e.By.Host, string(e.By.Via)) {
+			return refuse(http.StatusBadRequest, "question %.40q: a text has a NUL byte", e.Request)
 		}
 	}
 	for _, e := range in {

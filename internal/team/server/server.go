@@ -58,9 +58,11 @@ type Server struct {
 
 	metrics metrics
 	bodies  *budget
-	gates   gateCache
-	waiting waiting
-	bundle  bundleCache
+	// strangers is for calls that anybody can make: they take nothing from machines.
+	strangers *budget
+	gates     gateCache
+	waiting   waiting
+	bundle    bundleCache
 
 	stopping chan struct{}
 	stop     sync.Once
@@ -72,7 +74,8 @@ type Server struct {
 
 // Start opens the database, listens and begins to work.
 func Start(ctx context.Context, o Options) (_ *Server, err error) {
-	s := &Server{cfg: o.Config, log: o.Log, bodies: newBudget(o.Config.Limits.AuditInFlight), stopping: make(chan struct{}),
+	s := &Server{cfg: o.Config, log: o.Log, bodies: newBudget(o.Config.Limits.AuditInFlight),
+		strangers: newBudget(o.Config.Limits.AuditInFlight / 4), stopping: make(chan struct{}),
 		failed: make(chan error, 2)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
@@ -132,7 +135,7 @@ func (s *Server) serve(people func(Base) (http.Handler, error)) error {
 	quiet := slog.NewLogLogger(s.log.Handler(), slog.LevelDebug)
 	s.http = &http.Server{
 		Handler: handler, Protocols: protocols, ErrorLog: quiet,
-		ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 90 * time.Second, MaxHeaderBytes: 32 << 10,
+		ReadHeaderTimeout: headTime, IdleTimeout: 90 * time.Second, MaxHeaderBytes: 32 << 10,
 		DisableGeneralOptionsHandler: true,
 	}
 	if s.cfg.TLS.Certificate != "" {

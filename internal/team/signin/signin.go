@@ -23,6 +23,7 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/present"
 )
 
 // A Config says where people sign in.
@@ -230,12 +231,23 @@ func (d *Door) arrived(r *http.Request) (p db.Person, to string, err error) {
 	switch {
 	case errors.Is(err, db.ErrNotFound):
 		return p, "", &refusal{http.StatusForbidden, "You are not in this team yet",
-			fmt.Sprintf("An administrator has to add you: assent people add NAME --issuer %s --subject %s", id.Issuer, id.Subject)}
+			fmt.Sprintf("An administrator has to add you: assent people add NAME --issuer %s --subject %s",
+				word(id.Issuer), word(id.Subject))}
 	case err == nil && !p.Disabled.IsZero():
 		return p, "", &refusal{http.StatusForbidden, "You cannot sign in", "An administrator has disabled you."}
 	}
 	return p, a.To, err
 }
+
+// word is a text as one word of a shell: an administrator copies it, and at some services people choose it themselves.
+func word(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(present.SafeLine(text), "'", `'\''`) + "'"
+}
+
+var plainWord = regexp.MustCompile(`^[A-Za-z0-9_./:@=+][A-Za-z0-9_./:@=+-]*$`)
 
 func attemptOf(r *http.Request) (a attempt, err error) {
 	c, err := r.Cookie(attemptCookie)

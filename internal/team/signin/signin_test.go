@@ -4,6 +4,7 @@ package signin_test
 
 import (
 	"bytes"
+	"html"
 	"net/http"
 	"net/url"
 	"strings"
@@ -225,5 +226,25 @@ func TestAttack_Fixation(t *testing.T) {
 	}
 	if signed(t, x, thief) {
 		t.Error("the planted session is still one")
+	}
+}
+
+// Where people choose what the sign-in service calls them, that is no command of the administrator who is to add them.
+func TestAttack_SubjectThatIsACommand(t *testing.T) {
+	x := newTeam(t)
+	for subject, want := range map[string]string{
+		"mallory":           "--subject mallory",
+		"m; touch /tmp/x":   "--subject 'm; touch /tmp/x'",
+		"m'; touch /tmp/x'": `--subject 'm'\''; touch /tmp/x'\'''`,
+		"--config=/tmp/x":   "--subject '--config=/tmp/x'",
+		"$(id)`id`":         "--subject '$(id)`id`'",
+		"m\ntouch /tmp/x":   `--subject 'm`,
+	} {
+		x.Issuer.Claims(func(c map[string]any) { c["sub"] = subject })
+		status, page := x.SignIn(x.Browser(), "Mallory")
+		text := html.UnescapeString(page)
+		if status != http.StatusForbidden || !strings.Contains(text, want) || strings.Contains(text, "\ntouch") {
+			t.Errorf("%q: %d %s", subject, status, text)
+		}
 	}
 }
