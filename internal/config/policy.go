@@ -52,6 +52,8 @@ type Policy struct {
 	// Warnings are what is accepted and should be written otherwise; Notes what may be
 	// meant, and is worth a look when the file is checked.
 	Warnings, Notes []Problem
+
+	text string // of a policy that was signed
 }
 
 // Load reads a policy file. Relative paths are relative to folder; if that is empty they

@@ -153,6 +153,7 @@ func LoadSigned(file, text string) (*Policy, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	p.text = text
 	return p, nil
 }
 

@@ -240,6 +240,9 @@ type Configuration struct {
 	Worker *Worker
 	// Files are the paths of the files that were read. No tool may write them.
 	Files []string
+	// Newer returns the rules as the newest policy of the team has them; nil if the machine belongs to no team. It
+	// is for programs that run on: see [Configuration.InForce].
+	Newer func() (*policy.RuleSet, error)
 }
 
 // MissingRoots are the roots that may be written and do not exist, under all their names.

@@ -346,8 +346,11 @@ func (s *Setup) With(file *config.File, trusted bool) (*config.Configuration, er
 		tiers = append(tiers, config.Tier{Kind: config.Project, Policy: file.Policy, Trusted: trusted})
 	}
 	var err error
-	c.Effective, err = config.Combine(realpath.Resolve, tiers...)
-	return c, err
+	if c.Effective, err = config.Combine(realpath.Resolve, tiers...); err != nil {
+		return c, err
+	}
+	s.follow(c)
+	return c, nil
 }
 
 // Mode is who answers when nothing remembered does, where the command line does not say: what

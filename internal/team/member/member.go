@@ -169,6 +169,20 @@ func (m *Member) Policy() (p *config.Policy, fresh bool) {
 	return h.policy, why == ""
 }
 
+// Newest is [Member.Policy] for programs that run on: it looks at the bundle alone, once, and reads it if it is another.
+func (m *Member) Newest() (p *config.Policy, fresh bool) {
+	m.mu.Lock()
+	h := m.held
+	if h == nil || h.bundle == nil || stampOf(BundleFile(m.state)) != m.stamp[1] {
+		h = nil
+	}
+	m.mu.Unlock()
+	if h == nil {
+		return m.Policy()
+	}
+	return h.policy, h.unusable(m.clock()) == ""
+}
+
 // Reserved implements [approval.Team]. While the policy cannot be used, everything is.
 func (m *Member) Reserved() (*policy.Reserved, error) {
 	h, why := m.now()
