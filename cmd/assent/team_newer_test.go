@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -25,12 +26,12 @@ var newerFiles = map[string]string{
 	"project/.assent/policy.yaml": newerPolicy,
 	"project/a.txt":               "the text\n",
 	"project/talk.worker":         "---\nmodel: script:talk.yaml\nsandbox: {paths: {.: {root: ., mode: rw, approval: {write: allow}}}}\nallow_workers: ['*']\n---\nTalk.\n",
-	"project/workers/help.worker": "---\nmodel: script:help.yaml\nsandbox: {paths: {.: {root: .., mode: rw, approval: {write: allow}}}}\n---\nHelp.\n",
+	"project/workers/help.worker": "---\nmodel: script:../help.yaml\nsandbox: {paths: {.: {root: .., mode: rw, approval: {write: allow}}}}\n---\nHelp.\n",
 	"project/talk.yaml": `turns:
   - calls: [{tool: read_file, args: {path: a.txt}}]
-  - {say: "It is <${result}>.", listen: true}
+  - {say: I have read it., listen: true}
   - calls: [{tool: read_file, args: {path: a.txt}}]
-  - {say: "It is <${result}>.", listen: true}
+  - {say: I have tried., listen: true}
 `,
 	"project/run.yaml": `turns:
   - calls: [{tool: read_file, args: {path: a.txt}}]
@@ -38,7 +39,7 @@ var newerFiles = map[string]string{
   - calls: [{tool: read_file, args: {path: a.txt}}]
   - say: That was all.
 `,
-	"project/workers/help.yaml": `turns:
+	"project/help.yaml": `turns:
   - calls: [{tool: read_file, args: {path: a.txt}}]
   - calls: [{tool: write_file, args: {path: asked.txt, content: x}}]
   - calls: [{tool: read_file, args: {path: a.txt}}]
@@ -81,7 +82,10 @@ func (s *teamScene) publish(policy string) {
 // What counts only when a program starts ends its calls, and says so.
 func TestAGatewayThatRunsTakesTheTeamsNewerPolicy(t *testing.T) {
 	s := newNewerScene(t)
-	c := startMCP(t, s.command("mcp", "-c", ".assent/policy.yaml", "--tools", "files", "--ask-timeout", "50ms"))
+	mcp := s.command("mcp", "-c", ".assent/policy.yaml", "--tools", "files", "--ask-timeout", "50ms")
+	lasting := exec.Command(mcp.Path, mcp.Args[1:]...) // until the client hangs up, after the test's context has ended
+	lasting.Dir, lasting.Env = mcp.Dir, mcp.Env
+	c := startMCP(t, lasting)
 	read, write := `{"path":"a.txt"}`, `{"path":"b.txt","content":"x"}`
 	for _, step := range []struct{ policy, read, write string }{
 		{"", "the text", "b.txt"},
@@ -107,11 +111,12 @@ func TestAGatewayThatRunsTakesTheTeamsNewerPolicy(t *testing.T) {
 func TestAChatThatRunsTakesTheTeamsNewerPolicy(t *testing.T) {
 	s := newNewerScene(t)
 	chat := s.command("chat", "-c", ".assent/policy.yaml", "talk.worker")
-	in, inErr := chat.StdinPipe()
-	out, outErr := chat.StdoutPipe()
-	if inErr != nil || outErr != nil {
-		t.Fatal(inErr, outErr)
+	in, err := chat.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
+	out, w := io.Pipe()
+	chat.Stdout, chat.Stderr = w, w
 	if err := chat.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -129,12 +134,13 @@ func TestAChatThatRunsTakesTheTeamsNewerPolicy(t *testing.T) {
 	}
 	fmt.Fprintln(in, "Go.")
 	hears("the text")
-	hears(">.")
+	hears("I have read it.")
 	s.publish("version: 1\nrules: [deny read_file(a.txt)]\n")
 	fmt.Fprintln(in, "Go on.")
 	hears("deny read_file(a.txt)")
+	hears("I have tried.")
 	in.Close()
-	_, _ = io.Copy(io.Discard, said)
+	go io.Copy(io.Discard, said) // what it says at its end
 	if err := chat.Wait(); err != nil {
 		t.Error(err)
 	}
@@ -155,11 +161,9 @@ func TestARunAndItsWorkersTakeTheTeamsNewerPolicy(t *testing.T) {
 	if err := run.Wait(); err != nil {
 		t.Fatalf("%v\n%s", err, s.said)
 	}
-	var got []string
-	for _, line := range strings.Split(s.must("audit", "list", "--json"), "\n") {
-		_ = line
+	out := s.said.String()
+	if read, denied := strings.Count(out, "content: the text"), strings.Count(out, "rule deny read_file(a.txt)"); read != 2 || denied != 2 ||
+		!strings.Contains(out, "write_file: approved") {
+		t.Errorf("%d reads ran and %d were denied, want 2 and 2:\n%s", read, denied, out)
 	}
-	log := s.must("audit")
-	t.Log(log, s.said)
-	_ = got
 }
