@@ -49,8 +49,8 @@ type Config struct {
 	// config file. Its denies hold like any other.
 	Policy *policy.RuleSet
 	// Fixed returns what Policy is now, for files that change while the gate is open. It is called for every
-	// judgement, also at the last moment before a call runs; with an error the call is refused. Nil means that
-	// Policy stays as it is.
+	// judgement, also at the last moment before a call runs, after Team was; with an error the call is refused. Nil
+	// means that Policy stays as it is.
 	Fixed func() (*policy.RuleSet, error)
 	// Recorder keeps events. Nil means that nothing is recorded.
 	Recorder Recorder

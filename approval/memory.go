@@ -287,15 +287,15 @@ func same(a, b any) bool { return reflect.ValueOf(a).Comparable() && a == b }
 func (g *Gate) policy(ctx context.Context, session string) (policy.Policy, error) {
 	r, err := g.remembered(ctx, session)
 	p := policy.Policy{Rules: r.Rules, Fixed: g.cfg.Policy, Grants: r.Grants, Mode: g.cfg.Mode}
-	if err == nil && g.cfg.Fixed != nil {
-		err = safely("reading the rules of the policy", func() (err error) {
-			p.Fixed, err = g.cfg.Fixed()
-			return err
-		})
-	}
 	if err == nil && g.cfg.Team != nil {
 		err = safely("reading what is reserved", func() (err error) {
 			p.Reserved, err = g.cfg.Team.Reserved()
+			return err
+		})
+	}
+	if err == nil && g.cfg.Fixed != nil {
+		err = safely("reading the rules of the policy", func() (err error) {
+			p.Fixed, err = g.cfg.Fixed()
 			return err
 		})
 	}

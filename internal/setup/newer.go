@@ -43,13 +43,13 @@ func (s *Setup) follow(c *config.Configuration) {
 	c.Newer = func() (*policy.RuleSet, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.look()
+		f.take(f.member.Seen()) // the gate has asked it what is reserved
 		return f.rules, f.err
 	}
 	c.Policy.Tools.Now = func() ([]tool.Named, error) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		f.look()
+		f.take(f.member.Newest())
 		return f.tools, f.err
 	}
 }
@@ -59,10 +59,9 @@ func (f *follower) team() int {
 	return slices.IndexFunc(f.tiers, func(t config.Tier) bool { return t.Kind == config.TeamTier })
 }
 
-// look takes a newer policy over, if there is one. While there is none that can be used, the last one holds, and besides
+// take takes a newer policy over, if it is one. While there is none that can be used, the last one holds, and besides
 // it everything is reserved: see [member.Member.Reserved].
-func (f *follower) look() {
-	p, fresh := f.member.Newest()
+func (f *follower) take(p *config.Policy, fresh bool) {
 	if p == nil {
 		return
 	}

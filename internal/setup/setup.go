@@ -250,15 +250,19 @@ func (s *Setup) readAdmin() error {
 }
 
 // Checked is what a file is checked against: what holds whatever it says, and what of this
-// machine decides whether it can be used. Where assent keeps its own files does not.
-func Checked(p Places) (below []config.Tier, setting config.Setting, err error) {
+// machine decides whether it can be used. Where assent keeps its own files does not. Reserved is what the people of a
+// team decide about.
+func Checked(p Places) (below []config.Tier, reserved []policy.Reservation, setting config.Setting, err error) {
 	s := &Setup{Places: p, Configuration: &config.Configuration{}}
 	if err := s.readAdmin(); err != nil {
-		return nil, setting, err
+		return nil, nil, setting, err
+	}
+	if s.member != nil {
+		reserved = s.member.Reservations()
 	}
 	setting = s.Setting(&config.Policy{})
 	setting.Own, setting.Hidden, setting.CacheFolder = nil, nil, filepath.Join(os.TempDir(), "assent-caches")
-	return s.tiers, setting, nil
+	return s.tiers, reserved, setting, nil
 }
 
 func (s *Setup) add(kind config.TierKind, f *config.File) {
