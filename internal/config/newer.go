@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/tool"
 )
 
 // Rules are the rules of a configuration.
@@ -29,6 +30,25 @@ func (r Rules) Current() (*policy.RuleSet, error) {
 
 // InForce returns the rules of the configuration, which follow the policy of the team.
 func (c *Configuration) InForce() Rules { return Rules{c.Rules, c.Newer} }
+
+// Follow lets the configuration take its rules, and its words on tools by name, from what holds now. Judged is asked for
+// each judgement, prepared before that, when a call is prepared.
+func (c *Configuration) Follow(judged, prepared func() (*Policy, error)) {
+	c.Newer = func() (*policy.RuleSet, error) {
+		p, err := judged()
+		if err != nil {
+			return nil, err
+		}
+		return p.Rules, nil
+	}
+	c.Policy.Tools.Now = func() ([]tool.Named, error) {
+		p, err := prepared()
+		if err != nil {
+			return nil, err
+		}
+		return p.Tools.Tools, nil
+	}
+}
 
 // live are the keys of a team's policy that a running program takes over from a newer one: rules, and the words on
 // tools by name. Expectations are for its editor.
@@ -78,7 +98,7 @@ func (p *Policy) keys() (keys map[string]any, err error) {
 	if p == nil {
 		return keys, nil
 	}
-	if err := yaml.Unmarshal([]byte(p.text), &keys); err != nil {
+	if err := yaml.Unmarshal([]byte(p.Text), &keys); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.File, err)
 	}
 	if shell, ok := keys["shell"].(map[string]any); ok {

@@ -53,7 +53,8 @@ type Policy struct {
 	// meant, and is worth a look when the file is checked.
 	Warnings, Notes []Problem
 
-	text string // of a policy that was signed
+	// Text is what a policy that was signed was read from; of others it is empty.
+	Text string
 }
 
 // Load reads a policy file. Relative paths are relative to folder; if that is empty they

@@ -153,7 +153,7 @@ func LoadSigned(file, text string) (*Policy, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	p.text = text
+	p.Text = text
 	return p, nil
 }
 

@@ -250,8 +250,7 @@ type Configuration struct {
 	Worker *Worker
 	// Files are the paths of the files that were read. No tool may write them.
 	Files []string
-	// Newer returns the rules as the newest policy of the team has them; nil if the machine belongs to no team. It
-	// is for programs that run on: see [Configuration.InForce].
+	// Newer returns the rules as they are now; nil if they stay: see [Configuration.Follow].
 	Newer func() (*policy.RuleSet, error)
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/assent-dev/assent/internal/realpath"
 	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/policy"
-	"github.com/assent-dev/assent/tool"
 )
 
 // A follower says what holds in a program that runs on once the bridge has a newer policy of the team: its rules, and
@@ -22,12 +21,11 @@ type follower struct {
 	first  *config.Policy // of the team, then; nil if there was none
 	fresh  bool           // its allows counted then
 
-	mu    sync.Mutex
-	of    *config.Policy // of the team: what follows was made of it
-	wide  bool           // its allows count
-	rules *policy.RuleSet
-	tools []tool.Named
-	err   error
+	mu   sync.Mutex
+	of   *config.Policy // of the team: what holds now was made of it
+	wide bool           // its allows count
+	now  *config.Policy // of all tiers
+	err  error
 }
 
 // follow lets the configuration follow the policy of the team.
@@ -35,23 +33,13 @@ func (s *Setup) follow(c *config.Configuration) {
 	if s.member == nil {
 		return
 	}
-	f := &follower{member: s.member, tiers: c.Tiers, rules: c.Rules, tools: c.Policy.Tools.Tools}
+	f := &follower{member: s.member, tiers: c.Tiers, now: c.Policy}
 	if i := f.team(); i >= 0 {
 		f.first, f.fresh = c.Tiers[i].Policy, c.Tiers[i].Trusted
 	}
 	f.of, f.wide = f.first, f.fresh
-	c.Newer = func() (*policy.RuleSet, error) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.take(f.member.Seen()) // the gate has asked it what is reserved
-		return f.rules, f.err
-	}
-	c.Policy.Tools.Now = func() ([]tool.Named, error) {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		f.take(f.member.Newest())
-		return f.tools, f.err
-	}
+	judged := func() (*config.Policy, error) { return f.take(f.member.Seen()) } // the gate has had it look
+	c.Follow(judged, func() (*config.Policy, error) { return f.take(f.member.Newest()) })
 }
 
 // team is where the policy of the team stands among the tiers; -1 for nowhere.
@@ -59,25 +47,24 @@ func (f *follower) team() int {
 	return slices.IndexFunc(f.tiers, func(t config.Tier) bool { return t.Kind == config.TeamTier })
 }
 
-// take takes a newer policy over, if it is one. While there is none that can be used, the last one holds, and besides
-// it everything is reserved: see [member.Member.Reserved].
-func (f *follower) take(p *config.Policy, fresh bool) {
-	if p == nil {
-		return
-	}
+// take takes a newer policy over, if it is one, and returns what holds. While there is none that can be used, the last one
+// holds, and besides it everything is reserved: see [member.Member.Reserved].
+func (f *follower) take(p *config.Policy, fresh bool) (*config.Policy, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	// A program that started without the team's roots does not know their names, by which its rules may speak.
-	wide := fresh && (f.fresh || len(p.Roots) == 0)
-	if p == f.of && wide == f.wide {
-		return
+	wide := p != nil && fresh && (f.fresh || len(p.Roots) == 0)
+	if p == nil || p == f.of && wide == f.wide {
+		return f.now, f.err
 	}
 	f.of, f.wide = p, wide
-	f.rules, f.tools, f.err = f.combine(p, wide)
-	if f.err != nil {
+	if f.now, f.err = f.combine(p, wide); f.err != nil {
 		f.err = fmt.Errorf("%s cannot be used in this program: %w", p.File, f.err)
 	}
+	return f.now, f.err
 }
 
-func (f *follower) combine(p *config.Policy, wide bool) (*policy.RuleSet, []tool.Named, error) {
+func (f *follower) combine(p *config.Policy, wide bool) (*config.Policy, error) {
 	tier := config.Tier{Kind: config.TeamTier, Policy: p, Trusted: wide}
 	tiers := slices.Clone(f.tiers)
 	if i := f.team(); i >= 0 {
@@ -88,14 +75,13 @@ func (f *follower) combine(p *config.Policy, wide bool) (*policy.RuleSet, []tool
 	}
 	all, err := config.Combine(realpath.Resolve, tiers...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	denies, err := f.atStart(p)
-	if err != nil || len(denies) == 0 {
-		return all.Rules, all.Tools.Tools, err
+	if err == nil && len(denies) > 0 {
+		all.Policy.Rules, err = policy.CompileRules(append(denies, all.Policy.Rules.Rules()...))
 	}
-	rules, err := policy.CompileRules(append(denies, all.Rules.Rules()...))
-	return rules, all.Tools.Tools, err
+	return all.Policy, err
 }
 
 // atStart are denies of what the program would have to be started again for.
