@@ -115,7 +115,7 @@ func Open(ctx context.Context, o Options) (a *Agent, err error) {
 	if a.box, err = a.base.Box(s.Configuration, open.Tools{Further: o.Tools}); err != nil {
 		return a, err
 	}
-	cfg := a.base.Gate(s.Rules)
+	cfg := a.base.Gate(s.InForce())
 	cfg.Approver, cfg.Recorder = o.approver(a.base.Store), a.base.Store
 	if a.servers, err = a.base.Connect(ctx, s.Connectors, open.Servers{Gate: cfg}); err != nil {
 		return a, err

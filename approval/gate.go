@@ -48,6 +48,10 @@ type Config struct {
 	// Policy is a fixed set of rules beside those in Rules, such as those of a
 	// config file. Its denies hold like any other.
 	Policy *policy.RuleSet
+	// Fixed returns what Policy is now, for files that change while the gate is open. It is called for every
+	// judgement, also at the last moment before a call runs, after Team was; with an error the call is refused. Nil
+	// means that Policy stays as it is.
+	Fixed func() (*policy.RuleSet, error)
 	// Recorder keeps events. Nil means that nothing is recorded.
 	Recorder Recorder
 	// Requests keeps how requests were answered where other processes see it:

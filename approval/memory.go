@@ -293,6 +293,12 @@ func (g *Gate) policy(ctx context.Context, session string) (policy.Policy, error
 			return err
 		})
 	}
+	if err == nil && g.cfg.Fixed != nil {
+		err = safely("reading the rules of the policy", func() (err error) {
+			p.Fixed, err = g.cfg.Fixed()
+			return err
+		})
+	}
 	if r.Off && p.Mode == policy.ModeAsk {
 		p.Mode = policy.ModeApproveAll
 	}

@@ -165,6 +165,11 @@ func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 	e.former = s.Former
 	s.Outcome.Call.Project = cmp.Or(b.gate.cfg.Project, s.Outcome.Call.Project)
 	if s.Outcome.State != policy.StatePending {
+		if s.Outcome.State == policy.StateAnswered {
+			if why := b.gate.miscounts(ctx, &s.Outcome); why != nil {
+				return b.askedAgain(ctx, e, s.Outcome, why)
+			}
+		}
 		if s.Outcome.Stage == StageExecuting {
 			s.Outcome.Stage = StageUnknown
 		}
@@ -189,6 +194,19 @@ func (b *Batch) restore(ctx context.Context, e *entry, s savedEntry) draft {
 		next.outcome.Request, next.outcome.Asked, next.outcome.Routing = old.ID, old.Created, old.Routing
 	}
 	return next
+}
+
+// miscounts reports why a result that people gave in place of the call does not count, by what is known now. An approval
+// is counted again when the call starts; here nothing will.
+func (g *Gate) miscounts(ctx context.Context, o *Outcome) error {
+	if g.cfg.Team == nil && o.Decision.By.Via != policy.ViaTeam {
+		return nil
+	}
+	_, p, err := g.prepare(g.turn(ctx), o.Call) // apart from the others: it leaves nothing for them
+	if err != nil {
+		return err
+	}
+	return g.stillDecided(ctx, &draft{outcome: *o, proposal: &p})
 }
 
 // unlessAnswered returns the draft, of a call that runs now and was asked as old,

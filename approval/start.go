@@ -136,12 +136,17 @@ func (b *Batch) stillAllowed(ctx context.Context, d *draft) (reason string, err 
 
 // again judges a call that was allowed from the start.
 func (b *Batch) again(ctx context.Context, e *entry, o Outcome, reason string) {
+	b.commit(ctx, e, b.askedAgain(ctx, e, o, errors.New(reason)))
+}
+
+// askedAgain drafts the call as one that nobody has answered.
+func (b *Batch) askedAgain(ctx context.Context, e *entry, o Outcome, reason error) draft {
 	o = Outcome{Call: o.Call, Request: o.Request, Asked: o.Asked, Original: o.Original, State: policy.StatePending, Stage: StageWaiting}
 	next := b.gate.review(ctx, e, o)
 	if next.request != nil {
-		next.request.Why = joinReasons("asked again because "+reason, next.request.Why)
+		next.request.Why = joinReasons(fmt.Sprintf("asked again because %v", reason), next.request.Why)
 	}
-	b.commit(ctx, e, next)
+	return next
 }
 
 func (b *Batch) execute(ctx context.Context, e *entry, next draft) (*Execution, error) {

@@ -396,6 +396,66 @@ func TestASavedYesIsCountedAgain(t *testing.T) {
 	}
 }
 
+// The same for a result that people gave in place of the call: nothing starts later that would count it.
+func TestASavedResultIsCountedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(o map[string]any)
+		team   func(*approvaltest.Team)
+		holds  bool
+	}{
+		"as it was": {holds: true},
+		"by the terminal": {change: func(o map[string]any) {
+			d := o["decision"].(map[string]any)
+			d["by"] = map[string]any{"via": "terminal"}
+			delete(d, "votes")
+		}},
+		"with another result": {change: func(o map[string]any) { o["decision"].(map[string]any)["result"] = "forged" }},
+		"without a vote": {change: func(o map[string]any) {
+			d := o["decision"].(map[string]any)
+			d["votes"] = d["votes"].([]any)[:1]
+		}},
+		"by somebody who has left since": {team: func(team *approvaltest.Team) { team.Persons = team.Persons[1:] }},
+	} {
+		f, team, b, r := reserved(t)
+		f.resolve(b, team.Voted(r, r.Respond("a result"), "ann", "bob"))
+		if o := b.Outcome(0); o.State != policy.StateAnswered {
+			t.Fatalf("%s: it is %s: %s", name, o.State, o.Why)
+		}
+		data, err := json.Marshal(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var saved map[string]any
+		if err := json.Unmarshal(data, &saved); err != nil {
+			t.Fatal(err)
+		}
+		if c.change != nil {
+			c.change(saved["entries"].([]any)[0].(map[string]any)["outcome"].(map[string]any))
+		}
+		if c.team != nil {
+			c.team(team)
+		}
+		if data, err = json.Marshal(saved); err != nil {
+			t.Fatal(err)
+		}
+		restored, err := f.another(withTeam(team)).Restore(t.Context(), data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		want := policy.StatePending
+		if c.holds {
+			want = policy.StateAnswered
+		}
+		o := restored.Outcome(0)
+		if o.State != want {
+			t.Errorf("%s: it is %s (%s), want %s", name, o.State, o.Why, want)
+		}
+		if !c.holds && (o.Decision != nil || !restored.Pending()[0].TeamDecides() || restored.Pending()[0].ID == r.ID) {
+			t.Errorf("%s: %+v", name, o)
+		}
+	}
+}
+
 // A request that was put aside stays the one that people vote on, unless it is another's by now.
 func TestARequestThatWasPutAside(t *testing.T) {
 	for name, c := range map[string]struct {

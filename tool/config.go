@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/assent-dev/assent/policy"
 )
@@ -20,6 +21,9 @@ type Config struct {
 	//
 	// Deprecated: write them into Tools.
 	PreApproved []string
+	// Now returns what Tools are now, for config that changes while the tools are used; the entries of one slice
+	// never change. With an error every call is blocked. Nil means that Tools stay as they are.
+	Now func() ([]Named, error)
 }
 
 // Named is what config says about the tools of a name.
@@ -38,21 +42,58 @@ type Named struct {
 // Configure returns the tools with the config applied. Warnings say what is
 // accepted but should be written otherwise.
 func Configure(cfg Config, tools ...Tool) (configured []Tool, warnings []string, err error) {
-	entries := slices.Clone(cfg.Tools)
+	w := &wordsByName{now: cfg.Now, entries: cfg.Tools}
 	for _, name := range cfg.PreApproved {
 		warnings = append(warnings, fmt.Sprintf("pre_approved is deprecated: write tools: {%s: {approval: allow}}", name))
-		entries = append(entries, Named{Name: name, Approval: WordAllow, Source: "pre_approved"})
+		w.last = append(w.last, Named{Name: name, Approval: WordAllow, Source: "pre_approved"})
 	}
-	compiled := make([]namedPattern, len(entries))
-	for i, e := range entries {
-		if compiled[i], err = compileNamed(e); err != nil {
-			return nil, warnings, err
-		}
+	if w.compiled, err = compileAll(slices.Concat(cfg.Tools, w.last)); err != nil {
+		return nil, warnings, err
 	}
 	for _, t := range tools {
-		configured = append(configured, configure(t, compiled))
+		configured = append(configured, configure(t, w))
 	}
 	return configured, warnings, nil
+}
+
+// wordsByName are the entries of a config as they are now.
+type wordsByName struct {
+	now  func() ([]Named, error) // nil if they stay
+	last []Named                 // stand behind all others, always
+
+	mu       sync.Mutex
+	entries  []Named // that are compiled
+	compiled []namedPattern
+}
+
+func (w *wordsByName) current() ([]namedPattern, error) {
+	if w.now == nil {
+		return w.compiled, nil
+	}
+	entries, err := w.now()
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(entries) == len(w.entries) && (len(entries) == 0 || &entries[0] == &w.entries[0]) {
+		return w.compiled, nil
+	}
+	compiled, err := compileAll(slices.Concat(entries, w.last))
+	if err == nil {
+		w.entries, w.compiled = entries, compiled
+	}
+	return compiled, err
+}
+
+func compileAll(entries []Named) (compiled []namedPattern, err error) {
+	compiled = make([]namedPattern, len(entries))
+	for i, e := range entries {
+		if compiled[i], err = compileNamed(e); err != nil {
+			return nil, err
+		}
+	}
+	return compiled, nil
 }
 
 type namedPattern struct {
@@ -81,8 +122,12 @@ func compileNamed(e Named) (namedPattern, error) {
 
 // configure applies the entries that match the tool. The name is looked up for
 // each call, because a foreign tool's spec may change.
-func configure(t Tool, entries []namedPattern) Tool {
+func configure(t Tool, w *wordsByName) Tool {
 	return wrap(t, func(ctx context.Context, args json.RawMessage) (Action, error) {
+		entries, err := w.current()
+		if err != nil {
+			return Block(fmt.Sprintf("what config says about tools cannot be read: %v", err)), nil
+		}
 		entry := decide(entries, t.Spec())
 		if entry != nil && entry.Approval == WordDeny {
 			return Block(entry.reason()), nil

@@ -31,7 +31,7 @@ func checkCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			below, setting, err := setup.Checked(order.Places)
+			below, reserved, setting, err := setup.Checked(order.Places)
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func checkCmd() *cobra.Command {
 			findings := []check.Finding{}
 			var errs []error
 			for _, file := range args {
-				found, err := check.File(c.Context(), file, config.Kind(kind), below, setting)
+				found, err := check.File(c.Context(), file, config.Kind(kind), below, setting, reserved...)
 				if err != nil { // the other files are checked all the same
 					errs = append(errs, err)
 					continue

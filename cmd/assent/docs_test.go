@@ -37,7 +37,7 @@ func TestTheYAMLOfTheDocuments(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	t.Setenv("XDG_CONFIG_HOME", home)
-	_, setting, err := setup.Checked(setup.Places{Config: home, State: home})
+	_, _, setting, err := setup.Checked(setup.Places{Config: home, State: home})
 	if err != nil {
 		t.Fatal(err)
 	}

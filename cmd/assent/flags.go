@@ -252,10 +252,22 @@ func resolveFor(c *cobra.Command, order setup.Order) (*setup.Setup, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(s.Stale) > 0 {
+		why, _ := s.TeamStatus()
+		fmt.Fprintf(c.ErrOrStderr(), "assent: %s. Its allows do not count until then: %s\n", shownText(why.Why), shownText(some(s.Stale)))
+	}
 	for _, ignored := range s.Ignored {
 		fmt.Fprintf(c.ErrOrStderr(), "assent: not trusted, so left out: %s\n", shownText(ignored))
 	}
 	return s, nil
+}
+
+// some is a list of which only the first is said where there are many.
+func some(list []string) string {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return fmt.Sprintf("%s, and %d more", list[0], len(list)-1)
 }
 
 // storeFlags are how a command reaches what is kept.

@@ -56,7 +56,7 @@ func TestListsLeaveOutWhatWasDeniedForTheSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer box.Close()
-	gate, err := d.Guard(nil, d.Rules, box.Tools)
+	gate, err := d.Guard(nil, d.InForce(), box.Tools)
 	if err != nil {
 		t.Fatal(err)
 	}

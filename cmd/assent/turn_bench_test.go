@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/model"
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
@@ -59,7 +60,7 @@ func BenchmarkTurn(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer d.Close()
-		gate, err := d.Guard([]string{"bench"}, nil, []tool.Tool{nothing})
+		gate, err := d.Guard([]string{"bench"}, config.Rules{}, []tool.Tool{nothing})
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/assent-dev/assent/internal/config"
+	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/tool/roots"
 )
 
@@ -40,11 +41,11 @@ func (f Finding) String() string {
 }
 
 // File checks a file; an empty kind is found out. Below is what holds besides any file: the
-// administrator's word. Setting is that of the machine, for what commands may reach. The
-// findings are in the order of the file. The error says that the
-// file could not be read, or its tools not be looked at.
-func File(ctx context.Context, path string, kind config.Kind, below []config.Tier,
-	setting config.Setting) ([]Finding, error) {
+// administrator's word. Setting is that of the machine, for what commands may reach. Reserved are the acts that people of
+// the machine's team decide about; the source of a team's policy has its own. The findings are in the order of the file.
+// The error says that the file could not be read, or its tools not be looked at.
+func File(ctx context.Context, path string, kind config.Kind, below []config.Tier, setting config.Setting,
+	reserved ...policy.Reservation) ([]Finding, error) {
 	f, err := config.Read(path, kind)
 	var problems config.Problems
 	if errors.As(err, &problems) {
@@ -53,18 +54,27 @@ func File(ctx context.Context, path string, kind config.Kind, below []config.Tie
 	if err != nil {
 		return nil, err
 	}
-	below = slices.DeleteFunc(slices.Clone(below), func(t config.Tier) bool { return t.Policy.File == f.Policy.File })
+	below = slices.DeleteFunc(slices.Clone(below), func(t config.Tier) bool {
+		return t.Policy.File == f.Policy.File || f.Team != nil && t.Kind == config.TeamTier // which it is to replace
+	})
 	all, err := config.Combine(setting.Resolve, append(below, config.Tier{Kind: config.Operator, Policy: f.Policy})...)
 	if err != nil {
 		return nil, err
 	}
-	l := &look{file: f, policy: all.Policy, setting: setting}
+	l := &look{file: f, policy: all.Policy, setting: setting, reservations: reserved}
+	if f.Team != nil {
+		l.reservations = ofSource(f.Team.Deciders)
+	}
+	if l.reserved, err = policy.Reserve(config.Ground(), l.reservations); err != nil {
+		return nil, err
+	}
 	if l.roots, err = l.policy.Strictest(setting.Resolve); err != nil {
 		return nil, err
 	}
 	l.findings = slices.DeleteFunc(slices.Concat(found(Warning, l.policy.Warnings), found(Warning, l.policy.Notes)),
 		func(o Finding) bool { return o.File != f.Policy.File })
 	l.hidden()
+	l.decided()
 	l.missing()
 	l.writeThenRun()
 	l.gitWrites()
@@ -89,11 +99,14 @@ func found(level Level, problems []config.Problem) []Finding {
 
 // A look at a file that is under way.
 type look struct {
-	file     *config.File
-	policy   *config.Policy // of the file alone
-	roots    []roots.Root   // of the policy, with what holds in each
-	setting  config.Setting
-	findings []Finding
+	file    *config.File
+	policy  *config.Policy // of the file alone
+	roots   []roots.Root   // of the policy, with what holds in each
+	setting config.Setting
+	// reservations are what people of a team decide about, and reserved the same.
+	reservations []policy.Reservation
+	reserved     *policy.Reserved
+	findings     []Finding
 }
 
 // warn notes a finding at a FILE:LINE, fail one for which the file is refused.

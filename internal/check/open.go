@@ -111,7 +111,7 @@ func (l *look) profile() {
 
 // explainer judges calls under the policy alone.
 func (l *look) explainer(p *config.Policy, state string) (*explain.Explainer, func() error, error) {
-	e := &explain.Explainer{Policy: policy.Policy{Fixed: p.Rules}, Clock: time.Now}
+	e := &explain.Explainer{Policy: policy.Policy{Fixed: p.Rules, Reserved: l.reserved}, Clock: time.Now}
 	opts := toolbox.Options{
 		State: filepath.Join(state, "state"), Protected: []string{l.file.Path}, Environ: os.Environ(), Looking: true,
 		Denied: e.Denied,

@@ -52,6 +52,9 @@ type Policy struct {
 	// Warnings are what is accepted and should be written otherwise; Notes what may be
 	// meant, and is worth a look when the file is checked.
 	Warnings, Notes []Problem
+
+	// Text is what a policy that was signed was read from; of others it is empty.
+	Text string
 }
 
 // Load reads a policy file. Relative paths are relative to folder; if that is empty they

@@ -156,6 +156,7 @@ func LoadSigned(file, text string) (*Policy, error) {
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	p.Text = text
 	return p, nil
 }
 

@@ -46,6 +46,8 @@ type Effective struct {
 	// Ignored is what an untrusted file wants and does not get, for the person who may
 	// trust it.
 	Ignored []string
+	// Stale is what the policy of the team allows, and what does not count while it is too old.
+	Stale []string
 }
 
 // Combine puts the tiers together, from the first to the last. Resolve returns a path
@@ -78,7 +80,7 @@ func Combine(resolve func(string) (string, error), tiers ...Tier) (*Effective, e
 	if p.Rules, err = policy.CompileRules(c.rules); err != nil {
 		return nil, err
 	}
-	return &Effective{Policy: p, Tiers: tiers, Ignored: c.ignored}, nil
+	return &Effective{Policy: p, Tiers: tiers, Ignored: c.ignored, Stale: c.stale}, nil
 }
 
 // remembering resolves each path once: a combination compares every root with every other.
@@ -102,6 +104,7 @@ type combination struct {
 	policy  Policy
 	rules   []policy.Rule
 	ignored []string
+	stale   []string // the same of the team's policy
 	// defaults are the roots of the built-in tier, as they were given.
 	defaults []roots.Root
 }
@@ -129,6 +132,13 @@ func (c *combination) add(t Tier) error {
 	c.policy.Expect = slices.Concat(c.policy.Expect, p.Expect)
 	if p.Team.Source != "" && t.Kind != Administrator {
 		c.warn(p, "%s is left out: only the administrator's file names a team", p.Team.Source)
+	}
+	if !t.trusted() && t.Kind == TeamTier {
+		project := c.ignored
+		c.ignored = nil
+		err := c.narrow(p)
+		c.stale, c.ignored = c.ignored, project
+		return err
 	}
 	if !t.trusted() {
 		return c.narrow(p)
@@ -240,6 +250,8 @@ type Configuration struct {
 	Worker *Worker
 	// Files are the paths of the files that were read. No tool may write them.
 	Files []string
+	// Newer returns the rules as they are now; nil if they stay: see [Configuration.Follow].
+	Newer func() (*policy.RuleSet, error)
 }
 
 // MissingRoots are the roots that may be written and do not exist, under all their names.

@@ -31,7 +31,7 @@ type Crew struct {
 	// Tools opens the tools of a worker.
 	Tools func(cfg *config.Configuration, t open.Tools) (*toolbox.Box, error)
 	// Gate puts a gate in front of the tools of a chain of workers.
-	Gate func(chain []string, policy *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error)
+	Gate func(chain []string, rules config.Rules, tools []tool.Tool) (*tool.Gate, error)
 	// Model opens the model of a worker.
 	Model func(ctx context.Context, w *config.Worker) (worker.Talker, error)
 	// Connect returns the tools of connectors, which run already. Nil means that none do.
@@ -96,7 +96,7 @@ type Member struct {
 	Chain []string
 
 	crew       *Crew
-	rules      *policy.RuleSet
+	rules      config.Rules
 	connectors []config.Connector
 	caller     *Member
 	turn       turnState
@@ -108,7 +108,7 @@ type Member struct {
 func (c *Crew) Open(cfg *config.Configuration) (*Member, error) { return c.open(cfg, nil) }
 
 func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) {
-	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.Rules, connectors: cfg.Connectors,
+	m := &Member{Worker: cfg.Worker, crew: c, caller: caller, rules: cfg.InForce(), connectors: cfg.Connectors,
 		Chain: []string{cfg.Worker.Name}}
 	var tools open.Tools
 	if caller != nil {
@@ -119,7 +119,7 @@ func (c *Crew) open(cfg *config.Configuration, caller *Member) (*Member, error) 
 		}
 		m.connectors = caller.connectorsFor(cfg.Connectors)
 		var err error
-		if m.rules, err = common(caller.rules, cfg.Rules); err != nil {
+		if m.rules, err = common(caller.rules, m.rules); err != nil {
 			return nil, err
 		}
 	}
@@ -171,8 +171,34 @@ func (m *Member) Close() error {
 }
 
 // common are the rules of a worker that was called: what either denies, and what both
-// allow.
-func common(caller, callee *policy.RuleSet) (*policy.RuleSet, error) {
+// allow. They follow those of both.
+func common(caller, callee config.Rules) (r config.Rules, err error) {
+	if r.Set, err = commonOf(caller.Set, callee.Set); err != nil || caller.Now == nil && callee.Now == nil {
+		return r, err
+	}
+	var mu sync.Mutex
+	theirs, ours, both := caller.Set, callee.Set, r.Set
+	r.Now = func() (*policy.RuleSet, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		t, err := caller.Current()
+		if err != nil {
+			return nil, err
+		}
+		o, err := callee.Current()
+		if err != nil || t == theirs && o == ours {
+			return both, err
+		}
+		fresh, err := commonOf(t, o)
+		if err == nil {
+			theirs, ours, both = t, o, fresh
+		}
+		return fresh, err
+	}
+	return r, nil
+}
+
+func commonOf(caller, callee *policy.RuleSet) (*policy.RuleSet, error) {
 	theirs, ours := caller.Rules(), callee.Rules()
 	has := func(rules []policy.Rule, r policy.Rule) bool {
 		return slices.ContainsFunc(rules, func(o policy.Rule) bool { return o.String() == r.String() })

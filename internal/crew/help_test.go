@@ -55,9 +55,9 @@ func newTeam(t *testing.T, files map[string]string) *team {
 			})
 		},
 		Configure: func(_ context.Context, f *config.File) (*config.Configuration, error) { return trusted(f) },
-		Gate: func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+		Gate: func(_ []string, rules config.Rules, tools []tool.Tool) (*tool.Gate, error) {
 			return tool.Guard(approval.Config{
-				Session: "s", Policy: rules, Approver: ties.Approver(approval.ApproverFunc(tm.approve)), Recorder: ties.Recorder(full{&tm.log}),
+				Session: "s", Policy: rules.Set, Fixed: rules.Now, Approver: ties.Approver(approval.ApproverFunc(tm.approve)), Recorder: ties.Recorder(full{&tm.log}),
 			}, tools...)
 		},
 		Model: func(_ context.Context, w *config.Worker) (worker.Talker, error) { return model{tm, w.Name}, nil },

@@ -114,7 +114,7 @@ func playNotes(ctx context.Context, say runs.Printer, d *runs.Session, script *m
 	defer box.Close()
 	runs.Warn(box.Warnings)
 	chain := []string{"tidy"}
-	gate, err := d.Guard(chain, d.Rules, box.Tools)
+	gate, err := d.Guard(chain, d.InForce(), box.Tools)
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func playSandbox(ctx context.Context, say runs.Printer, d *runs.Session, dir str
 		return err
 	}
 	defer box.Close()
-	gate, err := d.Guard([]string{"sandboxed"}, conf.Rules, box.Tools)
+	gate, err := d.Guard([]string{"sandboxed"}, cfg.InForce(), box.Tools)
 	if err != nil {
 		return err
 	}

@@ -237,11 +237,11 @@ func (d *doctor) checked(ctx context.Context, path, name string) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	below, setting, err := setup.Checked(d.places)
+	below, reserved, setting, err := setup.Checked(d.places)
 	if err != nil {
 		return // it is reported as the administrator's
 	}
-	found, err := check.File(ctx, path, "", below, setting)
+	found, err := check.File(ctx, path, "", below, setting, reserved...)
 	if err != nil {
 		d.problem("policy", "make it readable", "%v", err)
 		return

@@ -132,7 +132,7 @@ func (s *Server) gateway() (*gateway.Gateway, error) {
 	report := s.Report
 	records := gateway.NewRecorder(s.Store, s.spool, func(err error) { report(err.Error()) })
 	s.closers = append(s.closers, records.Close)
-	gate := s.Gate(s.Rules)
+	gate := s.Gate(s.InForce())
 	gate.Recorder = records
 	gate.Approver = s.approver()
 	g, err := gateway.New(gateway.Options{
@@ -227,7 +227,7 @@ func (s *Server) configure(tools ...tool.Tool) ([]tool.Tool, error) {
 // connect starts the connectors. What happens to them is told to the gateway.
 func (s *Server) connect(ctx context.Context, chosen []config.Connector) (err error) {
 	as := open.Servers{
-		Pass: s.Env, Named: s.Name != "", Options: s.callbacks.Listen, Gate: s.Gate(s.Rules),
+		Pass: s.Env, Named: s.Name != "", Options: s.callbacks.Listen, Gate: s.Gate(s.InForce()),
 		Taken: []string{}, // a name that is not offered is nobody's
 	}
 	for _, t := range s.tools {

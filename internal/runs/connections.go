@@ -28,7 +28,7 @@ func (s *Session) connect(ctx context.Context, of []config.Connector) (c *connec
 		o.Report = c.happened
 		return o
 	}
-	c.Connections, err = s.Base.Connect(ctx, of, open.Servers{Gate: s.GateConfig(s.Rules), Options: reporting})
+	c.Connections, err = s.Base.Connect(ctx, of, open.Servers{Gate: s.GateConfig(s.InForce()), Options: reporting})
 	c.tell()
 	return c, err
 }

@@ -33,8 +33,8 @@ func DryRun(ctx context.Context, s *setup.Setup) ([]ToolNeeds, error) {
 	defer base.Close()
 	all := &crew.Crew{
 		Folders: workerFolders(s), Tools: base.Box, Dependencies: &crew.Dependencies{}, Model: noModel,
-		Gate: func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-			return tool.Guard(approval.Config{Policy: rules}, tools...)
+		Gate: func(_ []string, rules config.Rules, tools []tool.Tool) (*tool.Gate, error) {
+			return tool.Guard(approval.Config{Policy: rules.Set}, tools...)
 		},
 	}
 	m, err := all.Open(s.Configuration)

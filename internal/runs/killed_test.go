@@ -24,7 +24,6 @@ import (
 	"github.com/assent-dev/assent/internal/setup/open"
 	"github.com/assent-dev/assent/internal/trust"
 	"github.com/assent-dev/assent/internal/worker"
-	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/store"
 	"github.com/assent-dev/assent/store/sessions"
 	"github.com/assent-dev/assent/tool"
@@ -157,7 +156,7 @@ func tree(ctx context.Context, dir string, k *killer) error {
 	d.shown.next = killedRecorder{d.shown.next, k}
 	all := (&Options{}).crew(d, nil)
 	all.Watch = func([]string) worker.Watcher { return telling{Printer{out: io.Discard}, dir} }
-	all.Gate = func(chain []string, conf *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+	all.Gate = func(chain []string, conf config.Rules, tools []tool.Tool) (*tool.Gate, error) {
 		return d.Guard(chain, conf, append(tools, k.effect(dir, "free"), tool.NeedsApproval(true, k.effect(dir, "asked"))[0]))
 	}
 	m, err := all.Open(s.Configuration)

@@ -141,7 +141,7 @@ func (o *Options) Call(ctx context.Context, s *setup.Setup, of explain.Call) (re
 	}
 	defer box.Close()
 	Warn(box.Warnings)
-	gate, err := d.Guard(nil, d.Rules, box.Tools)
+	gate, err := d.Guard(nil, d.InForce(), box.Tools)
 	if err != nil {
 		return result, err
 	}

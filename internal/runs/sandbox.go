@@ -119,7 +119,7 @@ func asking(base *open.Base, d *Session, found detect.Found, argv []string,
 		return nil, nil, fmt.Errorf("nothing was run: --ask needs bubblewrap, and the sandbox is %s", found.Report.Name)
 	}
 	p.Network = p.Network.Staged()
-	gate, err := tool.Guard(d.GateConfig(base.Rules))
+	gate, err := tool.Guard(d.GateConfig(base.InForce()))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/crew"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
@@ -188,8 +189,8 @@ func Preview(ctx context.Context, s *store.Store, run sessions.SavedRun, holds *
 	all := o.crew(&Session{Base: base}, nil)
 	all.Recall(saved.Created)
 	all.Looking, all.Connect = true, nil // the tools are as in the run, or the fingerprint would be another
-	all.Gate = func(_ []string, rules *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
-		gate := approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules, Rules: s, Grants: s,
+	all.Gate = func(_ []string, rules config.Rules, tools []tool.Tool) (*tool.Gate, error) {
+		gate := approval.Config{Session: run.Session, Project: holds.Scope, Policy: rules.Set, Fixed: rules.Now, Rules: s, Grants: s,
 			Team: holds.Team()}
 		return tool.Guard(gate, tools...)
 	}

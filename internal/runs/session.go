@@ -70,7 +70,7 @@ func (s *Session) SaySandbox(w io.Writer) {
 
 // Guard puts a gate in front of the tools of one worker. All gates of a session ask the same
 // people, keep grants in the same session and records in the same log.
-func (s *Session) Guard(chain []string, conf *policy.RuleSet, tools []tool.Tool) (*tool.Gate, error) {
+func (s *Session) Guard(chain []string, conf config.Rules, tools []tool.Tool) (*tool.Gate, error) {
 	g, err := tool.Guard(s.GateConfig(conf), tools...)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Session) Guard(chain []string, conf *policy.RuleSet, tools []tool.Tool)
 }
 
 // GateConfig is what a gate of the session is made of.
-func (s *Session) GateConfig(conf *policy.RuleSet) approval.Config {
+func (s *Session) GateConfig(conf config.Rules) approval.Config {
 	cfg := s.Gate(conf)
 	cfg.Approver, cfg.Recorder = s.approver, s.ties.Recorder(s.shown)
 	origin := cfg.Origin

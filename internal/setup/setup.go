@@ -250,15 +250,19 @@ func (s *Setup) readAdmin() error {
 }
 
 // Checked is what a file is checked against: what holds whatever it says, and what of this
-// machine decides whether it can be used. Where assent keeps its own files does not.
-func Checked(p Places) (below []config.Tier, setting config.Setting, err error) {
+// machine decides whether it can be used. Where assent keeps its own files does not. Reserved is what the people of a
+// team decide about.
+func Checked(p Places) (below []config.Tier, reserved []policy.Reservation, setting config.Setting, err error) {
 	s := &Setup{Places: p, Configuration: &config.Configuration{}}
 	if err := s.readAdmin(); err != nil {
-		return nil, setting, err
+		return nil, nil, setting, err
+	}
+	if s.member != nil {
+		reserved = s.member.Reservations()
 	}
 	setting = s.Setting(&config.Policy{})
 	setting.Own, setting.Hidden, setting.CacheFolder = nil, nil, filepath.Join(os.TempDir(), "assent-caches")
-	return s.tiers, setting, nil
+	return s.tiers, reserved, setting, nil
 }
 
 func (s *Setup) add(kind config.TierKind, f *config.File) {
@@ -346,8 +350,11 @@ func (s *Setup) With(file *config.File, trusted bool) (*config.Configuration, er
 		tiers = append(tiers, config.Tier{Kind: config.Project, Policy: file.Policy, Trusted: trusted})
 	}
 	var err error
-	c.Effective, err = config.Combine(realpath.Resolve, tiers...)
-	return c, err
+	if c.Effective, err = config.Combine(realpath.Resolve, tiers...); err != nil {
+		return c, err
+	}
+	s.follow(c)
+	return c, nil
 }
 
 // Mode is who answers when nothing remembered does, where the command line does not say: what

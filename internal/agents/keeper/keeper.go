@@ -147,7 +147,7 @@ func (k *keeper) open(ctx context.Context) error {
 	if i < 0 {
 		return errors.New("the tools section of the policy takes the shell away from agents")
 	}
-	cfg := k.base.Gate(k.base.Rules)
+	cfg := k.base.Gate(k.base.InForce())
 	tell := notify.Options{Command: k.base.Person.Notify, After: k.base.Person.NotifyAfter}
 	cfg.Approver = inbox{k.base.Store, notify.Around(approval.Queue(k.base.Store), tell)}
 	cfg.Recorder = agents.Recorder{

@@ -7,5 +7,5 @@
 //	defer base.Close()
 //	foreign, err := base.Connect(ctx, base.Connectors, open.Servers{})
 //	box, err := base.Box(base.Configuration, open.Tools{Further: foreign.Tools(base.Connectors)})
-//	gate, err := tool.Guard(base.Gate(base.Rules), box.Tools...)
+//	gate, err := tool.Guard(base.Gate(base.InForce()), box.Tools...)
 package open

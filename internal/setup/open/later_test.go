@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
 )
 
@@ -35,7 +36,7 @@ func TestLaterDeny(t *testing.T) {
 			return set, errors.Join(err, c.err)
 		}
 		grants := func(context.Context) ([]policy.Grant, error) { return c.grants, nil }
-		if said := laterDeny("", []policy.Rule{old}, rules, grants)(); (said != "") != c.want {
+		if said := laterDeny("", []policy.Rule{old}, config.Rules{}, rules, grants)(); (said != "") != c.want {
 			t.Errorf("%s: it says %q", name, said)
 		}
 	}

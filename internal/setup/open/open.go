@@ -184,9 +184,9 @@ func (b *Base) makeRoots() (err error) {
 
 // Gate is what every gate of the base has: who answers, what is remembered, and what the
 // policy of the one who calls denies and allows. The door adds its approver and recorder.
-func (b *Base) Gate(conf *policy.RuleSet) approval.Config {
+func (b *Base) Gate(conf config.Rules) approval.Config {
 	return approval.Config{
-		Session: b.Session, Project: b.Scope, Mode: b.Mode, Policy: conf, Sandbox: b.Sandbox.Words(),
+		Session: b.Session, Project: b.Scope, Mode: b.Mode, Policy: conf.Set, Fixed: conf.Now, Sandbox: b.Sandbox.Words(),
 		Rules: b.Store, Grants: b.Store, Requests: b.Store, Claims: b.Store,
 		Proofs: proof.Verifier(proof.NewBook(b.Store).Key), Team: b.Team(),
 		Origin: func(context.Context) approval.Origin { return setup.Origin(b.agent, b.Dir) },
@@ -195,17 +195,21 @@ func (b *Base) Gate(conf *policy.RuleSet) approval.Config {
 
 // Denied tells lists, searches and commands which acts are denied, by a rule or for the
 // session, or are for the team to decide about. What cannot be found out is denied.
-func (b *Base) Denied(conf *policy.RuleSet) func(context.Context, policy.Act) bool {
+func (b *Base) Denied(conf config.Rules) func(context.Context, policy.Act) bool {
 	call := policy.Call{Session: b.Session, Project: b.Scope}
 	return func(ctx context.Context, act policy.Act) bool {
 		if b.Decided(call, act) {
 			return true
 		}
+		rules, err := conf.Current()
+		if err != nil {
+			return true
+		}
 		if b.Store == nil {
-			meets, _ := policy.Policy{Fixed: conf}.Denies(call, act, time.Now())
+			meets, _ := policy.Policy{Fixed: rules}.Denies(call, act, time.Now())
 			return meets == policy.MatchYes
 		}
-		return approval.IsDenied(ctx, b.Store, call, conf, act, time.Now())
+		return approval.IsDenied(ctx, b.Store, call, rules, act, time.Now())
 	}
 }
 
@@ -216,7 +220,7 @@ type Tools struct {
 	// Further are tools that are not of the policy, but that config has a word on.
 	Further []tool.Tool
 	// Rules are those of the policy, if they are others than its own.
-	Rules *policy.RuleSet
+	Rules config.Rules
 	// Tmp is a folder that is /tmp for all commands; empty gives each its own.
 	Tmp string
 	// Plain opens tools that nothing holds, for a list of them.
@@ -225,11 +229,14 @@ type Tools struct {
 
 // Box opens the tools of a configuration: that of the setup, or of a worker on top of it.
 func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
+	if t.Rules.Set == nil {
+		t.Rules = cfg.InForce()
+	}
 	opts := toolbox.Options{
 		State: b.Places.State, Protected: append(b.Protected(), cfg.Files...), ProtectedNames: b.SettingNames,
 		Environ: os.Environ(), Undo: b.undo(cfg),
 		Snapshots: Snapshots(b.Places.State, cfg.Files[len(cfg.Files)-1], cfg.Roots),
-		Programs:  b.Programs, Denied: b.Denied(cmp.Or(t.Rules, cfg.Rules)), Rules: b.Kept, Further: t.Further,
+		Programs:  b.Programs, Denied: b.Denied(t.Rules), Rules: b.Kept, Further: t.Further,
 		Parent: t.Parent, Looking: b.use == Look, Tmp: t.Tmp,
 	}
 	opts.Snapshots.Project = b.Project()
@@ -244,7 +251,7 @@ func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 		}
 	}
 	if b.Store != nil {
-		opts.Later = laterDeny(b.Scope, b.Kept, b.Store.Rules, b.grants)
+		opts.Later = laterDeny(b.Scope, b.Kept, t.Rules, b.Store.Rules, b.grants)
 	}
 	switch {
 	case cfg.Worker != nil:

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/present"
 )
@@ -58,6 +59,7 @@ func Compare(before, after *bundle.Bundle) Diff {
 		d.Policy = present.DiffLines(policySide(before), policySide(after), 3).String()
 	}
 	d.settings(before, after)
+	d.restarts(before, after)
 	d.lines(Deciders, deciders(before), deciders(after))
 	d.lines(People, people(before), people(after))
 	d.lines(Groups, groups(before), groups(after))
@@ -94,6 +96,22 @@ func (d *Diff) settings(before, after *bundle.Bundle) {
 		default:
 			d.add(Settings, "~", fmt.Sprintf("%s %s, was %s", s.name, s.new, s.old))
 		}
+	}
+}
+
+// restarts says what programs that run have to be started again for.
+func (d *Diff) restarts(before, after *bundle.Bundle) {
+	old, oldErr := config.LoadSigned("policy", before.Policy)
+	now, nowErr := config.LoadSigned("policy", after.Policy)
+	if before.Serial == 0 || oldErr != nil || nowErr != nil {
+		return // nothing runs under it, or it cannot be used at all
+	}
+	if keys, err := old.OnlyAtStart(now); err == nil && len(keys) > 0 {
+		what := "calls"
+		if config.OnlyCommands(keys) {
+			what = "commands"
+		}
+		d.add(Settings, "~", fmt.Sprintf("programs that run deny %s until they are started again: %s changes", what, strings.Join(keys, ", ")))
 	}
 }
 

@@ -99,7 +99,7 @@ func (m *Member) read() *held {
 	case err != nil:
 		joined = "; " + err.Error()
 	}
-	if err := h.readPolicy(m.state, m.team); err != nil {
+	if err := h.readPolicy(m.state, m.team, m.held); err != nil {
 		h.bundle = nil
 		why := err.Error()
 		if errors.Is(err, fs.ErrNotExist) {
@@ -121,9 +121,15 @@ func (m *Member) hadPolicy() bool {
 	return false
 }
 
-func (h *held) readPolicy(state string, team config.Team) (err error) {
+// readPolicy reads the bundle. If it is the one from before, confirmed again, so is the policy: whoever holds it sees by
+// that that nothing has changed.
+func (h *held) readPolicy(state string, team config.Team, before *held) (err error) {
 	if h.bundle, h.confirmed, err = readBundle(state, team); err != nil {
 		return err
+	}
+	if before != nil && before.bundle != nil && before.bundle.Serial == h.bundle.Serial {
+		h.policy, h.reserved = before.policy, before.reserved
+		return nil
 	}
 	if h.policy, err = config.LoadSigned(h.bundle.Name(), h.bundle.Policy); err != nil {
 		return err
@@ -168,6 +174,41 @@ func (m *Member) Policy() (p *config.Policy, fresh bool) {
 		return nil, false
 	}
 	return h.policy, why == ""
+}
+
+// Newest is [Member.Policy] for programs that run on: it looks at the bundle alone, once, and reads it if it is another.
+func (m *Member) Newest() (p *config.Policy, fresh bool) {
+	m.mu.Lock()
+	h := m.held
+	if h == nil || h.bundle == nil || stampOf(BundleFile(m.state)) != m.stamp[1] {
+		h = nil
+	}
+	m.mu.Unlock()
+	if h == nil {
+		return m.Policy()
+	}
+	return h.policy, h.unusable(m.clock()) == ""
+}
+
+// Seen is [Member.Newest] for who has had the member look a moment ago, such as with [Member.Reserved]: it looks at no
+// file.
+func (m *Member) Seen() (p *config.Policy, fresh bool) {
+	m.mu.Lock()
+	h := m.held
+	m.mu.Unlock()
+	if h == nil || h.bundle == nil {
+		return m.Policy()
+	}
+	return h.policy, h.unusable(m.clock()) == ""
+}
+
+// Reservations are the acts that the newest policy names deciders for, whether it is fresh or not.
+func (m *Member) Reservations() []policy.Reservation {
+	h, _ := m.now()
+	if h.bundle == nil {
+		return nil
+	}
+	return h.bundle.Reservations()
 }
 
 // Reserved implements [approval.Team]. While the policy cannot be used, everything is.

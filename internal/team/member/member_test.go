@@ -24,7 +24,7 @@ import (
 
 // A scene is a machine of a team whose clock the test holds.
 type scene struct {
-	t      *testing.T
+	t      testing.TB
 	state  string
 	signer note.Signer
 	team   config.Team
@@ -33,7 +33,7 @@ type scene struct {
 	*member.Member
 }
 
-func newScene(t *testing.T) *scene {
+func newScene(t testing.TB) *scene {
 	t.Helper()
 	private, public, err := note.GenerateKey(rand.Reader, "acme")
 	if err != nil {
