@@ -103,7 +103,9 @@ func (s state) answer(k keyEvent) (state, []effect) {
 }
 
 // answersOtherwise reports whether a key leads to another answer to the request on the screen than a denial.
-func answersOtherwise(k keyEvent) bool { return len(k.name) == 1 && strings.Contains("yYsSaerc", k.name) }
+func answersOtherwise(k keyEvent) bool {
+	return len(k.name) == 1 && strings.Contains("yYsSaerc", k.name)
+}
 
 // teamRow says whose answer a request waits for that nobody at this machine can approve.
 func teamRow(r *approval.Request) line {
