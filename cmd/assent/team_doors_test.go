@@ -248,8 +248,7 @@ func TestATeamAnswersAtEveryDoor(t *testing.T) {
 	s := newTeamScene(t)
 	s.put("project/w.worker", "---\nmodel: script:none.yaml\nsandbox:\n  paths:\n    .: {root: ., mode: rw}\n---\nYou work.\n")
 	s.must("trust", "--yes", "w.worker")
-	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"write_file"}, Need: []bundle.From{{From: "sre", Count: 2}},
-		Not: []string{approval.NotSponsor}, Proof: approval.StrengthDevice}}
+	s.twoOfThree()
 	s.join()
 	for _, d := range teamDoors() {
 		t.Run(d.name, func(t *testing.T) {
@@ -330,4 +329,88 @@ func (s *teamScene) throughDoor(d teamDoor) {
 func (s *teamScene) wrote(file string) bool {
 	_, err := os.Stat(s.path(file))
 	return err == nil
+}
+
+// At a terminal the person sees whose answers a call waits for, can deny it there and nothing else, and leave with Ctrl-C: the
+// server hears how it ended.
+func TestATeamAnswersAtATerminal(t *testing.T) {
+	s := newTeamScene(t)
+	s.put("project/w.worker", "---\nmodel: script:none.yaml\nsandbox:\n  paths:\n    .: {root: ., mode: rw}\n---\nYou work.\n")
+	s.must("trust", "--yes", "w.worker")
+	s.twoOfThree()
+	s.join()
+	at := func(t *testing.T, args ...string) (*tty, *approval.Request) {
+		t.Helper()
+		c := s.command(args...)
+		c.Env = append(c.Env, "TERM=xterm-256color", "PAGER=cat", "EDITOR=false")
+		x := start(t, 100, 30, c)
+		if args[0] == "chat" {
+			x.sees("you:")
+			x.types("Go on.\r")
+		}
+		x.asked("write_file", "Waiting for the team: 2 of sre, with a device", "Here you can only deny it.", "![y]")
+		return x, s.asked()
+	}
+	ways := map[string]func(file string) []string{
+		"call": func(file string) []string { return []string{"call", "write_file", writes(file)} },
+		"run":  func(file string) []string { return []string{"run", "--model", s.script(file), "w.worker", "Go on."} },
+		"chat": func(file string) []string { return []string{"chat", "--model", s.script(file), "w.worker"} },
+	}
+	for name, way := range ways {
+		t.Run(name, func(t *testing.T) {
+			x, r := at(t, way(name+"-yes.txt")...)
+			x.types("y")
+			x.sees("Nobody at this machine can approve this")
+			s.server.Answer(s.signed(r, r.Approve(""), s.yes("bob", r), s.yes("cleo", r)))
+			x.sees("approved by bob, cleo")
+			if name == "chat" {
+				x.until("the next line", func() bool { return strings.Count(x.screen.Flat(), "you:") == 2 })
+				x.types("\x04")
+			}
+			x.ends(0)
+			if !s.wrote(name + "-yes.txt") {
+				t.Errorf("it did not run:\n%s", x.screen)
+			}
+
+			x, r = at(t, way(name+"-no.txt")...)
+			x.types("n")
+			x.sees("denied")
+			s.hears(r, policy.StateDenied)
+			if name == "chat" {
+				x.until("the next line", func() bool { return strings.Count(x.screen.Flat(), "you:") == 2 })
+				x.types("\x04")
+			}
+			x.until("the end", func() bool { return x.over })
+
+			x, r = at(t, way(name+"-left.txt")...)
+			x.types("\x03")
+			s.hears(r, policy.StateDismissed)
+			x.until("the end", func() bool { return x.over })
+			for _, file := range []string{name + "-no.txt", name + "-left.txt"} {
+				if s.wrote(file) {
+					t.Errorf("%s is there:\n%s", file, x.screen)
+				}
+			}
+		})
+	}
+}
+
+// hears waits until the server has heard that a request ended so.
+func (s *teamScene) hears(r *approval.Request, state policy.State) {
+	s.Helper()
+	ctx, cancel := context.WithTimeout(s.Context(), patience)
+	defer cancel()
+	var last []wire.Ended
+	if !s.server.Wait(ctx.Done(), func(v bridgetest.View) bool {
+		last = v.Ended()
+		return slices.ContainsFunc(last, func(e wire.Ended) bool { return e.Request == r.ID && e.State == state })
+	}) {
+		s.Fatalf("the server does not hear that %s is %s: %+v", r.ID, state, last)
+	}
+}
+
+// twoOfThree has two people of the team decide about every write, other than the one behind the agent.
+func (s *teamScene) twoOfThree() {
+	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"write_file"}, Need: []bundle.From{{From: "sre", Count: 2}},
+		Not: []string{approval.NotSponsor}, Proof: approval.StrengthDevice}}
 }
