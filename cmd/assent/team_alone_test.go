@@ -38,8 +38,8 @@ func (s *teamScene) traced(c *exec.Cmd, input string) (calls []string, said stri
 	return calls, string(out)
 }
 
-// looks are calls that only look whether a file is there.
-var looks = regexp.MustCompile(`^\d+ +(newfstatat|lstat|stat|statx|access|faccessat2?|readlinkat?)\(`)
+// justLooks are calls that only look whether a file is there.
+var justLooks = regexp.MustCompile(`^\d+ +(newfstatat|lstat|stat|statx|access|faccessat2?|readlinkat?)\(`)
 
 // reaches are calls that reach for an address; own is one that a program has bound itself, which the sandbox's test of itself
 // does and tries to reach from inside.
@@ -60,7 +60,7 @@ func (s *teamScene) ofATeam(calls []string) (out []string) {
 	for _, call := range calls {
 		to := port.FindStringSubmatch(call)
 		switch {
-		case strings.Contains(call, filepath.Join(s.state, "team")) && !looks.MatchString(call),
+		case strings.Contains(call, filepath.Join(s.state, "team")) && !justLooks.MatchString(call),
 			strings.Contains(call, "execve(") && strings.Contains(call, `"bridge"`):
 			out = append(out, call)
 		case !reaches.MatchString(call), to != nil && bound[to[1]],
