@@ -45,7 +45,8 @@ func whyLines(r *approval.Request) []line {
 	lines = append(lines, nil)
 	switch {
 	case r.TeamDecides():
-		lines = append(lines, text("No rule, grant, mode or answer at this machine allows this: "+present.SafeLine(r.Routing.Need.String())+"."))
+		who := present.SafeLine(r.Routing.Need.String())
+		lines = append(lines, text("No rule, grant, mode or answer at this machine allows this: "+who+"."))
 	case r.PersonOnly:
 		lines = append(lines, text("No rule, grant or mode can answer this: a person must, each time."))
 	case len(r.Offers) > 0:

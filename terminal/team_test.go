@@ -13,7 +13,8 @@ func TestATeamDecides(t *testing.T) {
 	for _, size := range [][2]int{{80, 40}, {100, 8}} { // the second one is too small for a yes in any case
 		f := newFixture(t, "diff", "bash")
 		r := f.batch.Pending()[0]
-		r.Routing = &approval.Routing{Tenant: "acme", Sponsor: "p_ann", Need: approval.Need{From: []approval.Count{{Group: "sre", Count: 2}}, Proof: approval.StrengthPasskey}}
+		need := approval.Need{From: []approval.Count{{Group: "sre", Count: 2}}, Proof: approval.StrengthPasskey}
+		r.Routing = &approval.Routing{Tenant: "acme", Sponsor: "p_ann", Need: need}
 		p := f.play(t, size[0], size[1])
 		p.wants("Waiting for the team: 2 of sre, with a passkey. Here you can only deny it.")
 		for _, key := range []string{"[y]", "[s]", "[a]", "[e]", "[r]", "[c]"} {

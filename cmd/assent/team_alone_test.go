@@ -22,7 +22,8 @@ func (s *teamScene) traced(c *exec.Cmd, input string) (calls []string, said stri
 	if err != nil {
 		s.Fatalf("%v: run sh scripts/need.sh all", err)
 	}
-	c.Args = slices.Concat([]string{"strace", "-f", "-qq", "-s", "4096", "-e", "trace=%file,%process,%network", "-o", file, c.Path}, c.Args[1:])
+	options := []string{"strace", "-f", "-qq", "-s", "4096", "-e", "trace=%file,%process,%network", "-o", file}
+	c.Args = slices.Concat(options, []string{c.Path}, c.Args[1:])
 	c.Path, c.Stdin = strace, strings.NewReader(input)
 	out, err := c.CombinedOutput()
 	if err != nil {
@@ -73,8 +74,8 @@ func (s *teamScene) ofATeam(calls []string) (out []string) {
 }
 
 // A single person on one machine notices nothing of teams: where the administrator's file names none, no program opens or
-// makes a file of one, reaches for an address or starts a bridge, and what lies in the folder of a team changes no answer. That the questions
-// are the same as ever, TestDoors shows: it has no team.
+// makes a file of one, reaches for an address or starts a bridge, and what lies in the folder of a team changes no answer.
+// That the questions are the same as ever, TestDoors shows: it has no team.
 func TestASinglePersonNoticesNothing(t *testing.T) {
 	s := newTeamScene(t)
 	s.put("admin/policy.yaml", "version: 1\nrules:\n  - deny read_file(secrets/**)\n")
@@ -85,8 +86,8 @@ func TestASinglePersonNoticesNothing(t *testing.T) {
 	hook := func(tool, key, value string) (*exec.Cmd, string) {
 		c := s.command("claude-code")
 		c.Path = filepath.Join(filepath.Dir(s.program), "assent-hook")
-		return c, fmt.Sprintf(`{"session_id":"one","hook_event_name":"PreToolUse","cwd":%q,"tool_name":%q,"tool_input":{%q:%q,"content":"x"}}`,
-			s.path(""), tool, key, value)
+		return c, fmt.Sprintf(`{"session_id":"one","hook_event_name":"PreToolUse","cwd":%q,"tool_name":%q,`+
+			`"tool_input":{%q:%q,"content":"x"}}`, s.path(""), tool, key, value)
 	}
 	programs := map[string]func() (*exec.Cmd, string){
 		"call that is free": func() (*exec.Cmd, string) { return s.command("call", "read_file", `{"path":"a.txt"}`), "" },

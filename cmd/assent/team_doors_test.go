@@ -117,7 +117,8 @@ func (s *teamScene) starts(c *exec.Cmd, input string) (wait func() string) {
 
 // script is a model that writes a file.
 func (s *teamScene) script(file string) string {
-	s.put("project/turns.yaml", fmt.Sprintf("turns:\n  - calls: [{tool: write_file, args: %s}]\n  - say: That was all.\n", writes(file)))
+	turns := "turns:\n  - calls: [{tool: write_file, args: %s}]\n  - say: That was all.\n"
+	s.put("project/turns.yaml", fmt.Sprintf(turns, writes(file)))
 	return "script:" + s.path("turns.yaml")
 }
 
@@ -284,7 +285,8 @@ func (s *teamScene) throughDoor(d teamDoor) {
 	no := d.name + "-no.txt"
 	wait = d.writes(s, no)
 	first := s.asked()
-	s.server.Answer(s.signed(first, first.Deny("too late in the day"), s.yes("bob", first), s.team.Vote("cleo", first, first.Deny("too late in the day"))))
+	denial := first.Deny("too late in the day")
+	s.server.Answer(s.signed(first, denial, s.yes("bob", first), s.team.Vote("cleo", first, denial)))
 	if said := wait(); !strings.Contains(said, "too late in the day") {
 		s.Errorf("after a no it says\n%s", said)
 	}

@@ -27,8 +27,8 @@ func TestS61_TwoOfThree(t *testing.T) {
 	for i := range s.team.Bundle.People {
 		s.team.Bundle.People[i].Groups = []string{"oncall"}
 	}
-	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"delete_file(data/**)"}, Need: []bundle.From{{From: "oncall", Count: 2}},
-		Not: []string{approval.NotSponsor}, Proof: approval.StrengthDevice}}
+	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"delete_file(data/**)"},
+		Need: []bundle.From{{From: "oncall", Count: 2}}, Not: []string{approval.NotSponsor}, Proof: approval.StrengthDevice}}
 	s.put("project/data/shop.db", "rows")
 	s.join()
 	wait := s.starts(s.command("call", "delete_file", `{"path":"data/shop.db"}`), "")
@@ -74,8 +74,8 @@ func TestS61_TwoOfThree(t *testing.T) {
 func TestS62_ServerAway(t *testing.T) {
 	s := newTeamScene(t)
 	s.team.Bundle.Policy = "version: 1\nrules:\n  - allow write_file(drafts/**)\n"
-	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"write_file(prod/**)"}, Need: []bundle.From{{From: "sre", Count: 2}}, Proof: approval.StrengthDevice}}
-	s.put("project/.assent/policy.yaml", "version: 1\nsandbox:\n  paths:\n    .: {root: ., mode: rw}\nrules:\n  - allow write_file(drafts/**)\n")
+	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"write_file(prod/**)"},
+		Need: []bundle.From{{From: "sre", Count: 2}}, Proof: approval.StrengthDevice}}
 	s.put("project/drafts/a.txt", "")
 	s.put("project/prod/a.txt", "")
 	s.join()
