@@ -69,7 +69,8 @@ type Options struct {
 	// nobody is: Call refuses what would be asked, and Review leaves it waiting.
 	Approver approval.Approver
 	// Inbox also posts questions in the store, for assent inbox and assent approve. The first
-	// answer counts.
+	// answer counts. On a machine of a team it is needed for what the people of the team decide
+	// about: the process assent bridge, which such a program does not start, takes them from there.
 	Inbox bool
 	// Mode says who answers what nothing remembered does; nil means what the config says.
 	Mode *policy.Mode

@@ -17,4 +17,4 @@ if [ ! -e "$cache/installed-$version" ]; then
 	npm install --prefix "$cache" --no-audit --no-fund --ignore-scripts --loglevel=error --fetch-retries=5 "axe-core@$version"
 	touch "$cache/installed-$version"
 fi
-ASSENT_WEB_E2E=$cache ${GO:-go} test -count=1 -timeout 20m -tags webe2e -run '^TestWeb' "$@" ./cmd/assent
+ASSENT_WEB_E2E=$cache ${GO:-go} test -count=1 -timeout 20m -tags webe2e -run '^Test(Web|S60_|S61_)' "$@" ./cmd/assent

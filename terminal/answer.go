@@ -3,6 +3,7 @@ package terminal
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/policy"
@@ -13,6 +14,10 @@ import (
 func (s state) answer(k keyEvent) (state, []effect) {
 	it := s.current()
 	r := it.request
+	if r.TeamDecides() && answersOtherwise(k) {
+		s.notice = styled(warn, "Nobody at this machine can approve this: press n to deny it, or wait for the team.")
+		return s, nil
+	}
 	switch k.name {
 	case "y", "Y":
 		if !s.approvable() {
@@ -97,6 +102,16 @@ func (s state) answer(k keyEvent) (state, []effect) {
 	return s, nil
 }
 
+// answersOtherwise reports whether a key leads to another answer to the request on the screen than a denial.
+func answersOtherwise(k keyEvent) bool {
+	return len(k.name) == 1 && strings.Contains("yYsSaerc", k.name)
+}
+
+// teamRow says whose answer a request waits for that nobody at this machine can approve.
+func teamRow(r *approval.Request) line {
+	return styled(warn, "Waiting for the team: "+present.SafeLine(r.Routing.Need.String())+". Here you can only deny it.")
+}
+
 // move scrolls, or goes to another request of the batch.
 func (s state) move(k keyEvent) (state, []effect) {
 	it, n := s.current(), len(s.items)
@@ -123,7 +138,7 @@ func (s state) hint(k keyEvent) state {
 	if k.name != "enter" {
 		said = "No such key here: " + shorten(present.SafeLine(k.name), 20) + "."
 	}
-	if it := s.current(); it.err != nil || !it.informed() {
+	if it := s.current(); it.err != nil || !it.informed() || it.request.TeamDecides() {
 		yes = ""
 	}
 	s.notice = styled(faint, said+" Press "+yes+"n to deny, ? for why.")

@@ -44,6 +44,9 @@ func whyLines(r *approval.Request) []line {
 	}
 	lines = append(lines, nil)
 	switch {
+	case r.TeamDecides():
+		who := present.SafeLine(r.Routing.Need.String())
+		lines = append(lines, text("No rule, grant, mode or answer at this machine allows this: "+who+"."))
 	case r.PersonOnly:
 		lines = append(lines, text("No rule, grant or mode can answer this: a person must, each time."))
 	case len(r.Offers) > 0:
@@ -180,6 +183,8 @@ func (allDialog) sort(s *state) (yes []*approval.Request, left []line) {
 		switch {
 		case it.request.PersonOnly:
 			left = append(left, text(name+" (each time by a person)"))
+		case it.request.TeamDecides():
+			left = append(left, text(name+" (the team decides)"))
 		case it.err != nil:
 			left = append(left, text(name+" (cannot be shown)"))
 		case !it.seen:
@@ -207,7 +212,7 @@ func (d allDialog) key(s state, k keyEvent) (state, []effect) {
 		}
 		s.dialog = nil
 		if len(left) > 0 {
-			why := " left open: not on screen in full, or for a person each time."
+			why := " left open: not on screen in full, for a person each time, or for the team."
 			s.notice = styled(warn, count(len(left), "request")+why)
 		}
 		return s.resolve(all...)

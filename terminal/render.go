@@ -119,10 +119,14 @@ func (s *state) keys(n int) []line {
 	if !s.cramped() {
 		return s.allKeys(n)
 	}
-	if s.current().opened {
+	if r := s.current().request; s.current().opened && !r.TeamDecides() {
 		return keyRows(n, "y", "approve once", "n", "deny", "N", "with note", "v", "view all", "q", "stop")
 	}
-	rows := wrap(styled(warn, "The terminal is too small for this: enlarge it, or press v, before you approve."), n, nil)
+	small := styled(warn, "The terminal is too small for this: enlarge it, or press v, before you approve.")
+	if r := s.current().request; r.TeamDecides() {
+		small = teamRow(r)
+	}
+	rows := wrap(small, n, nil)
 	return append(rows, keyRows(n, "n", "deny", "v", "view all", "q", "stop")...)
 }
 
@@ -137,19 +141,20 @@ func (s *state) allKeys(n int) []line {
 			keys = append(keys, key, what)
 		}
 	}
-	add(it.err == nil && it.informed(), "y", "approve once")
+	yes := !r.TeamDecides() // or whatever else than a denial
+	add(yes && it.err == nil && it.informed(), "y", "approve once")
 	add(true, "n", "deny")
 	add(true, "N", "with note")
-	session, always := keepsSession(r, policy.EffectAllow), keepsAlways(r, policy.EffectAllow)
+	session, always := yes && keepsSession(r, policy.EffectAllow), yes && keepsAlways(r, policy.EffectAllow)
 	add(it.whole() && session, "s", "session")
 	add(it.whole() && always, "a", "always")
-	add(!r.YesOrNo, "e", "edit")
-	add(!r.YesOrNo, "r", "answer instead")
+	add(yes && !r.YesOrNo, "e", "edit")
+	add(yes && !r.YesOrNo, "r", "answer instead")
 	add(it.err == nil, "v", "view all")
 	add(true, "?", "why")
 	add(s.grants, "g", "grants")
 	add(true, "h", "history")
-	add(len(r.Choices) > 0 && it.err == nil, "c", "choices")
+	add(yes && len(r.Choices) > 0 && it.err == nil, "c", "choices")
 	all := s.approvesAll()
 	add(all != "", "A", all)
 	add(len(s.items) > 1 && !s.inbox, "D", fmt.Sprintf("deny all %d", len(s.items)))
@@ -158,6 +163,8 @@ func (s *state) allKeys(n int) []line {
 	add(len(s.items) > 1, "Tab", "next")
 	add(true, "q", "stop")
 	switch {
+	case !yes:
+		rows = wrap(teamRow(r), n, nil)
 	case s.notice != nil || it.err != nil:
 	case !it.informed():
 		rows = wrap(styled(warn, uninformedNote), n, nil)

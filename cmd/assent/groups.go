@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/server"
 )
 
 func groupsCmd() *cobra.Command {
@@ -28,11 +28,9 @@ func groupsCmd() *cobra.Command {
 	return c
 }
 
-// groupName is what a group can be called. The words that mean somebody of their own are not for groups.
-var groupName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-
+// checkGroup refuses what no group can be called, also the words that mean somebody of their own.
 func checkGroup(c *cobra.Command, name string) error {
-	if !groupName.MatchString(name) || name == "sponsor" || name == "editor" {
+	if !server.ValidName("._-", name) || name == "sponsor" || name == "editor" {
 		return misused(c, "invalid group name %q: use lower-case letters, digits, ., - and _; sponsor and editor have a meaning of their own", name)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -35,9 +34,6 @@ func peopleCmd() *cobra.Command {
 	return c
 }
 
-// personName is what a person can be called in commands and policies.
-var personName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
-
 func peopleAddCmd(flags *teamFlags) *cobra.Command {
 	var name, issuer, subject string
 	c := &cobra.Command{
@@ -49,7 +45,7 @@ func peopleAddCmd(flags *teamFlags) *cobra.Command {
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			word := strings.TrimPrefix(args[0], personPrefix)
-			if !personName.MatchString(word) {
+			if !server.ValidName("._-", word) {
 				return misused(c, "invalid id %q: use lower-case letters, digits, ., - and _, such as ann", args[0])
 			}
 			if u, err := url.Parse(issuer); err != nil || u.Host == "" {

@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/team/admin"
+	"github.com/assent-dev/assent/internal/team/server"
 )
 
 func policyCmd() *cobra.Command {
@@ -31,9 +31,6 @@ func policyCmd() *cobra.Command {
 	return c
 }
 
-// teamName is what a team can be called: the name stands in keys, files and addresses.
-var teamName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
-
 func policyKeyCmd() *cobra.Command {
 	var file string
 	c := &cobra.Command{
@@ -49,7 +46,7 @@ func policyKeyCmd() *cobra.Command {
 			if err := byPerson(c); err != nil {
 				return err
 			}
-			if !teamName.MatchString(args[0]) {
+			if !server.ValidName("-", args[0]) {
 				return misused(c, "invalid team name %q: use lower-case letters, digits and -, such as acme", args[0])
 			}
 			if file == "" {

@@ -31,7 +31,7 @@ type teamScene struct {
 
 func newTeamScene(t *testing.T) *teamScene {
 	t.Helper()
-	s := &teamScene{T: t, top: t.TempDir(), team: bridgetest.New("ann", "bob")}
+	s := &teamScene{T: t, top: t.TempDir(), team: bridgetest.New("ann", "bob", "cleo")}
 	s.state = filepath.Join(s.top, "state", "assent")
 	s.server = bridgetest.Serve(s.team)
 	s.server.Publish()
@@ -93,6 +93,18 @@ func (s *teamScene) must(args ...string) string {
 		s.Fatalf("assent %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 	return out
+}
+
+// join makes the machine a member, whose team the administrator trusts. What the machine's project says is trusted.
+func (s *teamScene) join() {
+	s.Helper()
+	s.must("trust", "--yes", ".")
+	s.must("join", s.server.URL, "--token", s.server.Token)
+	s.server.Publish() // the machine is in it
+	if err := os.WriteFile(s.admin(), []byte(s.team.Admin()), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	s.waitStatus("connected")
 }
 
 // asked waits for the next question at the server.

@@ -98,8 +98,8 @@ func (p teamPhone) reads() {
 	js[bool](p.page, "(window.since = 0, true)")
 }
 
-// S60: on the phone, a person reads a diff and approves it with a passkey, and the call runs in under a second.
-func TestWebTeam_ApprovesOnAPhone(t *testing.T) {
+// S60: on the phone, over TLS and at 320 px, a person reads a diff and approves it with a passkey, and the call runs in under a second.
+func TestS60_OnThePhone(t *testing.T) {
 	_, g, _, bob, _ := phonesOf(t, 1)
 	out, _ := asks(g, edits("notes/today.md", "# Today\n\n- call plumber\n", "# Today\n\n- call the plumber\n- buy bread\n"))
 	bob.sees("write_file · Edit notes/today.md", "1 of sre, not Ann")
@@ -126,7 +126,7 @@ func TestWebTeam_ApprovesOnAPhone(t *testing.T) {
 }
 
 // S61: two of three. Who looks at the request sees the first vote come in.
-func TestWebTeam_TwoOfThree(t *testing.T) {
+func TestS61_TwoOfThreeOnPhones(t *testing.T) {
 	_, g, ann, bob, cleo := phonesOf(t, 2)
 	out, r := asks(g, edits("notes/a.md", "a\n", "b\n"))
 	ann.open("/r/" + r.ID)

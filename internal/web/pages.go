@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -26,17 +27,22 @@ import (
 var pageFiles embed.FS
 
 // templates are the parts that the server renders. html/template escapes by context, and no value of a
-// type that turns that off is handed to it but the data of images.
-var templates = template.Must(template.New("").Funcs(template.FuncMap{
-	"when": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-	"safe": present.SafeLine,
-	"part": url.PathEscape,
-	"join": func(lines []string) string { return strings.Join(lines, "\n") },
-}).ParseFS(pageFiles, "pages/*.html"))
+// type that turns that off is handed to it but the data of images. Every start of the program would pay for parsing them.
+var templates = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("").Funcs(template.FuncMap{
+		"when": func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
+		"safe": present.SafeLine,
+		"part": url.PathEscape,
+		"join": func(lines []string) string { return strings.Join(lines, "\n") },
+	}).ParseFS(pageFiles, "pages/*.html"))
+})
 
-// Templates returns the templates with those of other pages, which can use "view", "offers" and "buttons".
-func Templates(more fs.FS, patterns ...string) *template.Template {
-	return template.Must(template.Must(templates.Clone()).ParseFS(more, patterns...))
+// Templates returns the templates with those of other pages, which can use "view", "offers" and "buttons". They are parsed
+// when they are first needed.
+func Templates(more fs.FS, patterns ...string) func() *template.Template {
+	return sync.OnceValue(func() *template.Template {
+		return template.Must(template.Must(templates().Clone()).ParseFS(more, patterns...))
+	})
 }
 
 // page renders the part of the page that its address names.
@@ -60,7 +66,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var out bytes.Buffer
-	if err := templates.ExecuteTemplate(&out, name+".html", data); err != nil {
+	if err := templates().ExecuteTemplate(&out, name+".html", data); err != nil {
 		Refuse(w, http.StatusInternalServerError, "the page cannot be made: "+err.Error())
 		return
 	}

@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -188,10 +187,19 @@ func (r *reader) problem(key, format string, args ...any) {
 	r.problems = append(r.problems, p)
 }
 
-var tenantName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,62}$`)
+// ValidName reports whether a team, a person or a group can be called so: lower-case letters and digits, and behind the
+// first one also these marks.
+func ValidName(marks, name string) bool {
+	for i, r := range name {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && (i == 0 || !strings.ContainsRune(marks, r)) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 63
+}
 
 func (r *reader) check(c *Config) {
-	if !tenantName.MatchString(c.Tenant) {
+	if !ValidName("-", c.Tenant) {
 		r.problem("$.tenant", "use lower-case letters, digits and -, such as acme")
 	}
 	r.checkAddresses(c)

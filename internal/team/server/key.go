@@ -12,7 +12,7 @@ import (
 // MakeLogKey makes the key that signs the checkpoints of a team, in a file that must not be there yet, and
 // returns its public half. All replicas need the same file.
 func MakeLogKey(path, tenant string) (public string, err error) {
-	if !tenantName.MatchString(tenant) {
+	if !ValidName("-", tenant) {
 		return "", fmt.Errorf("invalid tenant %q: use lower-case letters, digits and -", tenant)
 	}
 	secret, public, err := note.GenerateKey(rand.Reader, tenant+"-log")
