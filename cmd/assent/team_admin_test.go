@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
@@ -150,21 +151,27 @@ func (o *office) call(gate string, state policy.State, asked bool, words ...stri
 func TestTeam_Administration(t *testing.T) {
 	o := newOffice(t)
 	o.fails("--issuer", "people", "add", "ann", "--name", "Ann", "--subject", "1")
+	file, err := os.ReadFile(o.file("serve.yaml"))
+	o.must(err)
+	put(t, o.file("serve.yaml"), string(file)+"oidc: {issuer: https://login.example.org, client_id: assent}\n")
+	o.fails("people sign in at https://login.example.org", "people", "add", "ann", "--name", "Ann", "--subject", "1", "--issuer", "https://login.example.org/")
 	for _, who := range []string{"ann", "bob", "eve"} {
-		o.ok("people", "add", who, "--name", strings.ToUpper(who[:1])+who[1:], "--issuer", "https://login.example.org", "--subject", who)
+		o.ok("people", "add", who, "--name", strings.ToUpper(who[:1])+who[1:], "--subject", who)
 	}
-	o.fails("belongs to somebody already", "people", "add", "other", "--name", "Other", "--issuer", "https://login.example.org", "--subject", "ann")
+	o.fails("somebody already has", "people", "add", "other", "--name", "Other", "--issuer", "https://login.example.org", "--subject", "ann")
 	o.fails("unknown person \"nobody\"", "groups", "add", "sre", "ann", "nobody")
 	if out := o.ok("groups", "list"); !strings.Contains(out, "There are no groups") {
 		t.Errorf("a command that failed left a group: %s", out)
 	}
 	o.ok("groups", "add", "sre", "ann", "bob")
 	o.ok("groups", "add", "oncall", "bob", "--until", "30d")
-	o.fails("meaning of their own", "groups", "add", "sponsor", "ann")
-	o.sees(o.ok("groups", "list"), "sre", "p_ann", "until 20")
+	o.fails("which policies use", "groups", "add", "sponsor", "ann")
+	o.sees(o.ok("groups", "list"), "sre", "p_ann", "until 20", "1 member\n")
+	o.fails("unknown person \"nobody\"", "groups", "remove", "sre", "ann", "nobody")
+	o.sees(o.ok("groups", "list"), "2 members")
 	o.ok("people", "disable", "eve")
 	o.fails("p_eve is disabled", "gates", "invite", "--sponsor", "eve")
-	o.fails("--sponsor is needed", "gates", "invite")
+	o.fails("missing --sponsor", "gates", "invite")
 	gate := o.join()
 	o.ok("agents", "set", "laptop", "claude-code", "--sponsor", "bob")
 	o.sees(o.ok("agents", "list"), gate, "claude-code", "sponsor p_bob")
@@ -220,7 +227,7 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 	o.must(err)
 	s, err := server.Start(t.Context(), server.Options{Config: cfg})
 	o.must(err)
-	t.Cleanup(func() { o.must(s.Stop(t.Context())) })
+	t.Cleanup(func() { o.must(s.Stop(context.WithoutCancel(t.Context()))) })
 	url, key := "http://"+s.Addr(), o.file("acme.key")
 	put(t, o.file("team.yaml"), "version: 1\nrules:\n  - deny shell(npm publish)\n")
 	o.fails("--server needs --key", "policy", "diff", o.file("team.yaml"), "--server", url)
@@ -346,7 +353,7 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	o.must(err)
 	s, err := server.Start(t.Context(), server.Options{Config: cfg})
 	o.must(err)
-	t.Cleanup(func() { o.must(s.Stop(t.Context())) })
+	t.Cleanup(func() { o.must(s.Stop(context.WithoutCancel(t.Context()))) })
 	before := setup.Administrator
 	setup.Administrator = o.file("admin.yaml")
 	t.Cleanup(func() { setup.Administrator = before })

@@ -123,7 +123,7 @@ func (e Edition) machines(b *bundle.Bundle, note func(string, ...any)) {
 }
 
 // errNoEditor says that nobody is named who wrote the policy.
-var errNoEditor = errors.New("several people could have written this policy: name who did with --editor")
+var errNoEditor = errors.New("missing --editor: name the person who wrote this policy")
 
 func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
 	if len(e.Editors) == 0 {
@@ -138,7 +138,7 @@ func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
 	var out []string
 	for _, id := range e.Editors {
 		if b.Person(id) == nil {
-			return nil, fmt.Errorf("editor %q is not one of the people; 'assent people list' has them", id)
+			return nil, fmt.Errorf("editor %q is not one of the people; see 'assent people list'", id)
 		}
 		if !slices.Contains(out, id) {
 			out = append(out, id)
@@ -148,21 +148,30 @@ func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
 	return out, nil
 }
 
-// reachable notes deciders that not enough people could fill: what they are named for would always be denied.
+// reachable notes deciders that not enough people can fill: their calls can only be denied.
 func reachable(b *bundle.Bundle, note func(string, ...any)) {
 	for i, d := range b.Deciders {
 		for _, f := range d.Need {
 			if f.From == approval.FromSponsor {
 				continue
 			}
-			n := 0
+			var can []string
 			for _, p := range b.People {
-				if slices.Contains(p.Groups, f.From) && !slices.Contains(d.Not, p.ID) && (d.Proof == approval.StrengthSession || canProve(p, d.Proof)) {
-					n++
+				out := slices.Contains(d.Not, p.ID) || slices.Contains(d.Not, approval.NotEditor) && slices.Contains(b.Editors, p.ID)
+				if slices.Contains(p.Groups, f.From) && !out && (d.Proof == approval.StrengthSession || canProve(p, d.Proof)) {
+					can = append(can, p.ID)
 				}
 			}
-			if n < f.Count {
-				note("Decider %d needs %d of %s with a %s, and %d can: what it is about can only be denied, or wait for an escalation.",
+			sponsors := 0 // the most that one machine takes away
+			if slices.Contains(d.Not, approval.NotSponsor) && slices.ContainsFunc(b.Machines, func(m bundle.Machine) bool { return slices.Contains(can, m.Sponsor) }) {
+				sponsors = 1
+			}
+			switch n := len(can); {
+			case n < f.Count:
+				note("Decider %d needs %d of %s with a %s, and %d can: its calls can only be denied, or wait for an escalation.",
+					i+1, f.Count, f.From, d.Proof, n)
+			case n-sponsors < f.Count:
+				note("Decider %d needs %d of %s with a %s, and %d can, one of them the sponsor of a machine: calls of that machine can only be denied, or wait for an escalation.",
 					i+1, f.Count, f.From, d.Proof, n)
 			}
 		}
