@@ -267,7 +267,7 @@ func TestS63_ProveIt(t *testing.T) {
 	config1 := []string{"--config", o.file("serve.yaml"), "--state", o.state}
 	audit := func(args ...string) []string { return append(append([]string{"audit"}, args...), config1...) }
 	o.call(gate, policy.StateApproved, true, "git", "push")
-	o.fails("not in a checkpoint yet", audit("prove", "1")...)
+	o.fails("no checkpoint has this record yet", audit("prove", "1")...)
 	checkpoint := func() {
 		t.Helper()
 		_, err := o.db.MakeCheckpoint(t.Context(), o.key)
@@ -369,7 +369,7 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	o.sees(o.ok("audit", "verify", url, "--state", o.state), "up to 1, are in the server's log")
 	put(t, o.file("proof.json"), o.ok("audit", "prove", "1", url, "--state", o.state))
 	o.fails("its own records only", "audit", "prove", "1", "--gate", "g_other", url, "--state", o.state)
-	o.fails("not signed with the team's key", "audit", "export", url, "--state", o.state)
+	o.fails("this needs the team's key", "audit", "export", url, "--state", o.state)
 	// Somebody replaced the log of the machine, or the server has another one.
 	o.must(o.log.Close())
 	o.must(os.Remove(filepath.Join(o.state, "assent.db")))
@@ -377,7 +377,7 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	o.must(err)
 	o.must(forged.Record(t.Context(), approval.Event{Kind: approval.EventEnded, At: time.Now(), Session: "s", CallID: "c", Tool: "shell", State: policy.StateFree}))
 	o.must(forged.Close())
-	o.fails("is not the one that the server has", "audit", "verify", url, "--state", o.state)
+	o.fails("differs from the server", "audit", "verify", url, "--state", o.state)
 	o.must(o.db.RevokeGate(t.Context(), gate))
 	o.fails("does not know this machine", "audit", "verify", url, "--state", o.state)
 }

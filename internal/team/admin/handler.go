@@ -12,15 +12,15 @@ import (
 	"github.com/assent-dev/assent/internal/team/wire"
 )
 
-// Handler answers the calls of a [Remote], below /policy/ and /audit/. Who has the team's key, whose public half is
-// in the server's file, can read the directory and the records, and publish; a machine can have proofs of its own
-// records.
+// Handler answers the calls of a [Remote], below /policy/ and /audit/. With the team's key, a caller can read the
+// directory and the records, and publish. A machine can get proofs of its own records. The server's file has the public
+// half of the team's key.
 func Handler(l *Local, key wire.Verifier, clock func() time.Time) http.Handler {
 	mux := http.NewServeMux()
 	signed := func(pattern string, do func(w http.ResponseWriter, r *http.Request, body []byte) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if !wire.IsPolicyCall(r) { // before anything of it is read
-				problem(w, http.StatusUnauthorized, "the call is not signed with the team's key")
+				problem(w, http.StatusUnauthorized, "this needs the team's key; name its file with --key")
 				return
 			}
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bundle.MaxBytes))

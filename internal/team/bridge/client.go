@@ -102,7 +102,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// A RefusedError is what a server that was reached says instead of an answer.
+// A RefusedError is an answer of the server that refuses a call.
 type RefusedError struct {
 	Status int
 	What   string
@@ -226,7 +226,7 @@ func readAtMost(r io.Reader, limit int64, host string) ([]byte, error) {
 	return data, err
 }
 
-// refusal says in words why a server did not do what it was asked.
+// refusal describes why a server refused a call.
 func refusal(answer *http.Response, said []byte) error {
 	e := &RefusedError{Status: answer.StatusCode, What: answer.Status}
 	var p wire.Problem
@@ -238,6 +238,8 @@ func refusal(answer *http.Response, said []byte) error {
 		e.What = p.Detail
 	case p.Title != "":
 		e.What = p.Title
+	default:
+		e.What += ", and it does not answer as assent serve does; check the address, and whether it begins with https"
 	}
 	e.What = present.SafeLine(e.What)
 	return e
