@@ -162,7 +162,7 @@ func decides(d bundle.Decider) string {
 	return present.SafeLine(text)
 }
 
-// A keysPage is what somebody answers with.
+// A keysPage shows the keys with which somebody answers.
 type keysPage struct {
 	Name, Wait, Suggest string
 	Keys                []keyRow
