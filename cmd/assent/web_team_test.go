@@ -177,6 +177,9 @@ func TestWebTeam_Batch(t *testing.T) {
 		}
 	}
 	bob.sees("Approved: 2")
+	if n := js[int](bob.page, "document.querySelectorAll('.items input:checked').length"); n != 1 { // what was left open
+		t.Errorf("%d are marked after the answer", n)
+	}
 	if n := js[int](bob.page, "touches"); n != 1 {
 		t.Errorf("%d touches", n)
 	}

@@ -265,6 +265,7 @@ async function several(answer, d) {
 	}
 	now.busy = false;
 	arm();
+	for (const i of all) if (rowOf(i.id)) put(i); // the marks have gone
 	extent();
 }
 
