@@ -134,7 +134,7 @@ func trustedLogKey(places setup.Places) (string, error) {
 	}
 	data, err := os.ReadFile(member.BundleFile(places.State))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("this machine has no bundle yet; 'assent bridge' fetches it")
+		return "", errors.New("this machine has no bundle yet; run 'assent bridge' to fetch it")
 	}
 	if err != nil {
 		return "", err

@@ -113,7 +113,7 @@ func fail(w http.ResponseWriter, err error) {
 	case errors.Is(err, bundle.ErrRefused):
 		problem(w, http.StatusUnprocessableEntity, err.Error())
 	default:
-		problem(w, http.StatusInternalServerError, "the server could not do it; its log may say why")
+		problem(w, http.StatusInternalServerError, "the server could not do it; see its log")
 	}
 }
 

@@ -56,7 +56,7 @@ func Join(ctx context.Context, j Joining, seal func() (int64, error)) (wire.Join
 		if left := c.Leave(context.WithoutCancel(ctx)); left != nil {
 			err = fmt.Errorf("%w; the server still has this machine as %s: ask an administrator to run 'assent gates revoke %s'", err, m.Gate, m.Gate)
 		}
-		return none, fmt.Errorf("nothing was joined: %w", err)
+		return none, fmt.Errorf("this machine has not joined: %w", err)
 	}
 	return is, nil
 }

@@ -248,7 +248,7 @@ func (s *Server) invites(statement, person string) error {
 	case said.Version != 1 || said.Tenant != s.cfg.DB.Tenant() || said.Person != person || said.Nonce == "":
 		return errors.New("what was signed does not invite this person")
 	case left <= 0 || left > time.Hour:
-		return errors.New("what was signed has expired, or holds for too long")
+		return errors.New("what was signed has expired, or is valid for too long")
 	}
 	return nil
 }

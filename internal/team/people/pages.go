@@ -46,7 +46,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	if err := templates.ExecuteTemplate(&out, "team-"+name, data); err != nil {
 		s.cfg.Log.Error("page", "name", name, "error", err)
-		web.Refuse(w, http.StatusInternalServerError, "the page cannot be made")
+		web.Refuse(w, http.StatusInternalServerError, "the page could not be made; the server's log says why")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
