@@ -22,7 +22,7 @@ import (
 	"github.com/assent-dev/assent/store"
 )
 
-// ownServer, as a value of --server, is the one that this machine has joined.
+// ownServer is the value of --server for the server that this machine has joined.
 const ownServer = "joined"
 
 // serverFlags say which server's log a command is about.
@@ -32,15 +32,15 @@ type serverFlags struct {
 }
 
 func (f *serverFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.server, "server", "", "the log of the team's server: the one that this machine has joined, or the one at `URL`")
+	c.Flags().StringVar(&f.server, "server", "", "use the log of the team's server: the one that this machine has joined, or the one at `URL`")
 	c.Flags().Lookup("server").NoOptDefVal = ownServer
-	c.Flags().StringVar(&f.config, "config", "", "the log in the database that this `FILE` of a server names")
-	c.Flags().StringVar(&f.key, "key", "", "with --server: sign calls with the team's key in this `FILE`, not with the machine's")
+	c.Flags().StringVar(&f.config, "config", "", "use the log in the database that this server's `FILE` names")
+	c.Flags().StringVar(&f.key, "key", "", "with --server: sign calls with the team's key in this `FILE` instead of the machine's key")
 }
 
 // registerGate adds the flag for records of other machines.
 func (f *serverFlags) registerGate(c *cobra.Command) {
-	c.Flags().StringVar(&f.gate, "gate", "", "the id of the machine whose record it is (default: this one)")
+	c.Flags().StringVar(&f.gate, "gate", "", "the id of the machine that made the record (default: this one)")
 }
 
 // given reports whether the command is about a server.
@@ -82,7 +82,7 @@ func (f *serverFlags) open(c *cobra.Command, state string) (*serverLog, error) {
 	url := f.server
 	if url == "" || url == ownServer {
 		if machine == nil {
-			return nil, errors.New("this machine has not joined a team; name the server with --server=URL and --key, or --config")
+			return nil, errors.New("this machine has not joined a team; name the server with --server=URL and --key, or use --config")
 		}
 		url = machine.Server
 	}
@@ -92,6 +92,9 @@ func (f *serverFlags) open(c *cobra.Command, state string) (*serverLog, error) {
 			return nil, fmt.Errorf("the team's key: %w", err)
 		}
 		remote, err := admin.Dial(url, admin.Signed(key))
+		if err == nil && machine != nil && machine.CA != "" && url == machine.Server {
+			err = remote.Trust(machine.CA)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -101,7 +104,7 @@ func (f *serverFlags) open(c *cobra.Command, state string) (*serverLog, error) {
 			return nil, err
 		}
 		if b == nil {
-			return nil, errors.New("nothing was published yet, so that the key of the log is not known")
+			return nil, errors.New("the key of the log is unknown, because the team has published no bundle yet; run 'assent policy publish' first")
 		}
 		out.logKey = b.Checkpoint
 		return out, nil
@@ -127,11 +130,11 @@ func trustedLogKey(places setup.Places) (string, error) {
 		return "", err
 	}
 	if file == nil || file.Policy.Team.Trust == "" {
-		return "", fmt.Errorf("%s names no team (team.trust), so that no key of a log can be trusted", places.Admin)
+		return "", fmt.Errorf("%s has no team.trust, so the key of the team's log is unknown; add the team's key there", places.Admin)
 	}
 	data, err := os.ReadFile(member.BundleFile(places.State))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("this machine has no bundle yet; 'assent bridge' fetches it")
+		return "", errors.New("this machine has no bundle yet; run 'assent bridge' to fetch it")
 	}
 	if err != nil {
 		return "", err
@@ -141,7 +144,7 @@ func trustedLogKey(places setup.Places) (string, error) {
 		return "", err
 	}
 	if b.Checkpoint == "" {
-		return "", errors.New("the bundle names no key of the log; publish one that does")
+		return "", errors.New("the bundle does not contain the key of the log; publish it again")
 	}
 	return b.Checkpoint, nil
 }
@@ -227,7 +230,7 @@ func (l *serverLog) compare(ctx context.Context, flags *auditFlags, found admin.
 			return fmt.Errorf("record %d, which the server has, is not in this machine's log: %w", seq, err)
 		}
 		if own.Hash != found.Record.Hash {
-			return fmt.Errorf("record %d of this machine's log is not the one that the server has: one of the two was changed", seq)
+			return fmt.Errorf("record %d of this machine's log differs from the server's: one of the two was changed", seq)
 		}
 		head, err := s.Seal(ctx)
 		newer = head.Seq - seq
@@ -311,10 +314,10 @@ func auditProveCmd(flags *auditFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "prove [RECORD]",
 		Short: "Print a proof that a record is in the team's log",
-		Long: "prove prints what somebody outside needs to check, without the server and without trusting it, that a record is\n" +
-			"in the log of the team and unchanged: 'assent audit verify --proof'. With --since, a checkpoint from before,\n" +
-			"it also shows that the log only grew since then. The proof has the record and those that follow it up to the\n" +
-			"next checkpoint: whoever gets it can read them.",
+		Long: "prove prints a proof that a record is in the team's log and unchanged. Somebody outside can check it with\n" +
+			"'assent audit verify --proof', without the server and without trusting it. With --since and an older checkpoint,\n" +
+			"the proof also shows that nothing was removed since then. The proof contains the record and the records that\n" +
+			"follow it up to the next checkpoint, so anyone who receives the proof can read them.",
 		Example: "  assent audit prove 4711 > proof.json\n" +
 			"  assent audit prove --since last-month.checkpoint > growth.json\n" +
 			"  assent audit prove 12 --gate g_4kq2 --config serve.yaml > proof.json",
@@ -339,7 +342,7 @@ func auditProveCmd(flags *auditFlags) *cobra.Command {
 					q.Gate = l.gate
 				}
 				if q.Gate == "" {
-					return misused(c, "--gate is needed: the machine whose record it is")
+					return misused(c, "missing --gate: the id of the machine that made the record")
 				}
 			}
 			older := ""

@@ -11,15 +11,15 @@ import (
 	"github.com/assent-dev/assent/internal/team/server"
 )
 
-// deskFlags say where the directory, the bundles and the records of a team are.
+// deskFlags say where the directory, the bundles and the records of a team are stored.
 type deskFlags struct {
 	config, server, key string
 	json                bool
 }
 
 func (f *deskFlags) register(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&f.config, "config", server.DefaultConfig, "the server's `FILE`, which says where the database is")
-	c.PersistentFlags().StringVar(&f.server, "server", "", "ask the server at this `URL` instead, with calls that --key signs")
+	c.PersistentFlags().StringVar(&f.config, "config", server.DefaultConfig, "the server's `FILE`, which names the database")
+	c.PersistentFlags().StringVar(&f.server, "server", "", "use the server at this `URL` instead; --key signs each call")
 	c.PersistentFlags().StringVar(&f.key, "key", "", "the `FILE` with the team's key, from 'assent policy key'")
 	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON")
 }
@@ -44,7 +44,7 @@ func (f *deskFlags) open(c *cobra.Command) (*openDesk, error) {
 	}
 	if f.server != "" {
 		if out.key == nil {
-			return nil, misused(c, "--server needs --key: each call is signed with the team's key")
+			return nil, misused(c, "--server needs --key: the team's key signs each call")
 		}
 		remote, err := admin.Dial(f.server, admin.Signed(out.key))
 		out.Desk = remote

@@ -153,7 +153,7 @@ func TestDoorsOfATeam(t *testing.T) {
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}
-		}, unusable("it is not there", false), ""},
+		}, unusable("the bundle is missing", false), ""},
 		{"rolled back", replaced(func(t *testing.T, _ []byte) []byte { return tm.sign(t, 6, nil) }), unusable("had 7 already", false), ""},
 		{"stripped", replaced(func(_ *testing.T, old []byte) []byte {
 			text, _, _ := strings.Cut(string(old), "\n\n")
@@ -170,7 +170,7 @@ func TestDoorsOfATeam(t *testing.T) {
 			if err := os.Remove(file); err != nil {
 				t.Fatal(err)
 			}
-		}, []doorCall{{"free read", "read_file", `{"path":"a.txt"}`, "refused", "it is not there", nil}}, ", stale: deny"},
+		}, []doorCall{{"free read", "read_file", `{"path":"a.txt"}`, "refused", "the bundle is missing", nil}}, ", stale: deny"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s.put("admin/policy.yaml", admin(c.admin))

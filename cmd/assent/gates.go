@@ -18,8 +18,9 @@ func gatesCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gates",
 		Short: "Manage the machines of a team",
-		Long: "A machine joins with a token that works once. It may ask, and never answers. Each machine has a sponsor:\n" +
-			"the person behind the agents on it. A machine counts once a signed bundle has it.",
+		Long: "A machine joins with a token that works once. It can ask, and cannot answer. Each machine has a sponsor: the\n" +
+			"person behind the agents on it. After a machine has joined, run 'assent policy publish', which signs it into\n" +
+			"the team's bundle.",
 		Example: "  assent gates invite --sponsor ann\n" +
 			"  assent gates list",
 	}
@@ -34,12 +35,12 @@ func gatesInviteCmd(flags *teamFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "invite",
 		Short:   "Make a token for one machine to join, and print it once",
-		Long:    "invite prints a token for 'assent join' on the new machine. It works once.",
+		Long:    "invite prints a token for 'assent join' on the new machine. The token works once.",
 		Example: "  assent gates invite --sponsor ann\n  assent gates invite --sponsor ann --lasts 15m",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if sponsor == "" {
-				return misused(c, "--sponsor is needed: the person behind the agents of the machine")
+				return misused(c, "missing --sponsor: the person behind the agents of the machine")
 			}
 			if lasts <= 0 || lasts > 7*24*time.Hour {
 				return misused(c, "--lasts %v: use more than 0 and at most 168h", lasts)
@@ -54,18 +55,18 @@ func gatesInviteCmd(flags *teamFlags) *cobra.Command {
 					return err
 				}
 				return flags.secret(c, invitation{p.ID, secret, time.Now().Add(lasts).UTC().Truncate(time.Second)},
-					"The token for a machine of %s (%s) is shown only now. It works once, for 'assent join', until %s.", p.ID, p.Name)
+					"The token for a machine of %s (%s) is shown only now. It works once, in 'assent join', until %s.", p.ID, p.Name)
 			})
 		},
 	}
 	c.Flags().StringVar(&sponsor, "sponsor", "", "the person behind the agents of the machine")
-	c.Flags().DurationVar(&lasts, "lasts", time.Hour, "how long it can be used")
+	c.Flags().DurationVar(&lasts, "lasts", time.Hour, "how long the token can be used")
 	return c
 }
 
 func gatesListCmd(flags *teamFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the machines with their sponsors and bundles", Example: "  assent gates list", Args: cobra.NoArgs,
+		Use: "list", Short: "List the machines with their sponsors and the bundles that they have", Example: "  assent gates list", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return flags.do(c, func(ctx context.Context, d *db.DB) error {
 				gates, err := d.Gates(ctx)
@@ -104,7 +105,7 @@ func gateState(g db.Gate, now time.Time) string {
 	return fmt.Sprintf("bundle %d, connected", g.Serial)
 }
 
-// findGate returns the machine whom a word means: its id, the beginning of it, or its host if only one has it.
+// findGate returns a machine by its id, the beginning of the id, or its host if only one machine has that host.
 func findGate(ctx context.Context, d *db.DB, word string) (db.Gate, error) {
 	all, err := d.Gates(ctx)
 	if err != nil {
@@ -125,15 +126,15 @@ func findGate(ctx context.Context, d *db.DB, word string) (db.Gate, error) {
 	case 1:
 		return found[0], nil
 	}
-	return db.Gate{}, fmt.Errorf("%d machines are meant by %q; write the whole id, see 'assent gates list'", len(found), word)
+	return db.Gate{}, fmt.Errorf("%d machines match %q; write the whole id, which 'assent gates list' shows", len(found), word)
 }
 
 func gatesRevokeCmd(flags *teamFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "revoke GATE",
-		Short: "End the key of a machine",
-		Long: "revoke makes the server refuse a machine from now on. GATE is its id, the beginning of it, or its host. Other\n" +
-			"machines know once a bundle without it is published.",
+		Short: "Revoke a machine",
+		Long: "revoke makes the server refuse a machine from now on. GATE is its id, the beginning of its id, or its host.\n" +
+			"Other machines learn about it from the next bundle.",
 		Example: "  assent gates revoke g_4kq2",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -148,7 +149,7 @@ func gatesRevokeCmd(flags *teamFlags) *cobra.Command {
 				if g, err = d.Gate(ctx, g.ID); err != nil {
 					return err
 				}
-				return flags.said(c, g, "Revoked %s (%s). %s", g.ID, g.Host, afterwards)
+				return flags.said(c, g, "Revoked %s (%s). The server refuses it from now on. Run 'assent policy publish' to tell other machines.", g.ID, g.Host)
 			})
 		},
 	}
@@ -158,9 +159,9 @@ func agentsCmd() *cobra.Command {
 	var flags teamFlags
 	c := &cobra.Command{
 		Use:   "agents",
-		Short: "Say who is behind an agent on a machine",
-		Long: "An agent's sponsor is the sponsor of its machine, unless another person is named here. A decider with\n" +
-			"'not: [sponsor]' does not count the yes of that person.",
+		Short: "Set the person behind an agent",
+		Long: "An agent has the sponsor of its machine, unless you set another one here. A policy with 'not: [sponsor]' does\n" +
+			"not count the approval of that person.",
 		Example: "  assent agents set laptop claude-code --sponsor bob\n" +
 			"  assent agents list",
 	}
@@ -173,12 +174,12 @@ func agentsSetCmd(flags *teamFlags) *cobra.Command {
 	var sponsor string
 	c := &cobra.Command{
 		Use:     "set GATE AGENT",
-		Short:   "Name the person behind an agent of a machine",
+		Short:   "Set the person behind an agent of a machine",
 		Example: "  assent agents set laptop claude-code --sponsor bob",
 		Args:    cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			if sponsor == "" {
-				return misused(c, "--sponsor is needed: the person behind the agent")
+				return misused(c, "missing --sponsor: the person behind the agent")
 			}
 			return flags.do(c, func(ctx context.Context, d *db.DB) error {
 				g, err := findGate(ctx, d, args[0])
@@ -193,7 +194,7 @@ func agentsSetCmd(flags *teamFlags) *cobra.Command {
 				if err := d.SetAgent(ctx, a); err != nil {
 					return err
 				}
-				return flags.said(c, a, "%s is behind %s on %s. %s", p.ID, a.Name, g.ID, afterwards)
+				return flags.said(c, a, "%s is now the sponsor of %s on %s. %s", p.ID, a.Name, g.ID, afterwards)
 			})
 		},
 	}
@@ -203,7 +204,7 @@ func agentsSetCmd(flags *teamFlags) *cobra.Command {
 
 func agentsRemoveCmd(flags *teamFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "remove GATE AGENT", Aliases: []string{"rm"}, Short: "Let an agent have the sponsor of its machine again",
+		Use: "remove GATE AGENT", Aliases: []string{"rm"}, Short: "Give an agent the sponsor of its machine again",
 		Example: "  assent agents remove laptop claude-code", Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
 			return flags.do(c, func(ctx context.Context, d *db.DB) error {
@@ -213,12 +214,12 @@ func agentsRemoveCmd(flags *teamFlags) *cobra.Command {
 				}
 				err = d.RemoveAgent(ctx, g.ID, args[1])
 				if errors.Is(err, db.ErrNotFound) {
-					err = fmt.Errorf("no sponsor is named for %s on %s; 'assent agents list' has them", args[1], g.ID)
+					err = fmt.Errorf("%s on %s has no sponsor of its own; see 'assent agents list'", args[1], g.ID)
 				}
 				if err != nil {
 					return err
 				}
-				return flags.said(c, db.Agent{Gate: g.ID, Name: args[1], Sponsor: g.Sponsor}, "%s is behind %s on %s. %s", g.Sponsor, args[1], g.ID, afterwards)
+				return flags.said(c, db.Agent{Gate: g.ID, Name: args[1], Sponsor: g.Sponsor}, "%s is now the sponsor of %s on %s. %s", g.Sponsor, args[1], g.ID, afterwards)
 			})
 		},
 	}

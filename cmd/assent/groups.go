@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,8 +18,8 @@ func groupsCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "groups",
 		Short: "Manage the groups of a team",
-		Long: "Deciders name groups: '2 of sre'. These commands say in the server's database who is in which group, and\n" +
-			"for how long. What they change counts once a signed bundle has it.",
+		Long: "A team's policy names groups, such as '2 of sre'. These commands change in the server's database who is in\n" +
+			"which group, and for how long. A change takes effect when 'assent policy publish' signs it into a bundle.",
 		Example: "  assent groups add sre ann bob\n" +
 			"  assent groups add oncall bob --until 7d\n" +
 			"  assent groups list",
@@ -31,7 +32,7 @@ func groupsCmd() *cobra.Command {
 // checkGroup refuses what no group can be called, also the words that mean somebody of their own.
 func checkGroup(c *cobra.Command, name string) error {
 	if !server.ValidName("._-", name) || name == "sponsor" || name == "editor" {
-		return misused(c, "invalid group name %q: use lower-case letters, digits, ., - and _; sponsor and editor have a meaning of their own", name)
+		return misused(c, "invalid group name %q: use lower-case letters, digits, ., - and _, but not sponsor or editor, which policies use", name)
 	}
 	return nil
 }
@@ -41,8 +42,8 @@ func groupsAddCmd(flags *teamFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "add GROUP [PERSON...]",
 		Short: "Make a group, and put people into it",
-		Long: "add makes the group if there is none, and puts people into it. With --from and --until they belong to it\n" +
-			"for that time; for somebody who is in it already this changes the time.",
+		Long: "add makes the group if it does not exist, and puts people into it. --from and --until limit how long they\n" +
+			"belong to it. For somebody who is in the group already, this changes the time.",
 		Example: "  assent groups add sre ann bob\n  assent groups add oncall bob --from 2027-01-04 --until 2027-01-11",
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -83,13 +84,21 @@ func groupsAddCmd(flags *teamFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return flags.said(c, group, "The group %s has %d members. %s", args[0], len(group.Members), afterwards)
+				return flags.said(c, group, "The group %s has %s. %s", args[0], members(group), afterwards)
 			})
 		},
 	}
-	c.Flags().StringVar(&from, "from", "", "from then on: 12h, 7d or a date (default: now)")
-	c.Flags().StringVar(&until, "until", "", "until then: 12h, 7d or a date (default: no end)")
+	c.Flags().StringVar(&from, "from", "", "when it begins: 12h, 7d or a date (default: now)")
+	c.Flags().StringVar(&until, "until", "", "when it ends: 12h, 7d or a date (default: never)")
 	return c
+}
+
+// members counts the members of a group.
+func members(g db.Group) string {
+	if len(g.Members) == 1 {
+		return "1 member"
+	}
+	return fmt.Sprintf("%d members", len(g.Members))
 }
 
 func findGroup(ctx context.Context, d *db.DB, name string) (db.Group, error) {
@@ -122,25 +131,28 @@ func groupsRemoveCmd(flags *teamFlags) *cobra.Command {
 					if err := d.RemoveGroup(ctx, group.Name); err != nil {
 						return err
 					}
-					return flags.said(c, group, "Removed the group %s with its %d members. %s", group.Name, len(group.Members), afterwards)
+					return flags.said(c, group, "Removed the group %s with %s. %s", group.Name, members(group), afterwards)
 				}
-				for _, word := range args[1:] {
+				var ids []string
+				for _, word := range args[1:] { // all of them, before anything changes
 					p, err := findPerson(ctx, d, word)
 					if err != nil {
 						return err
 					}
-					err = d.RemoveMember(ctx, group.Name, p.ID)
-					if errors.Is(err, db.ErrNotFound) {
-						err = fmt.Errorf("%s is not in %s", p.ID, group.Name)
+					if !slices.ContainsFunc(group.Members, func(m db.Membership) bool { return m.Person == p.ID }) {
+						return fmt.Errorf("%s is not in %s; see 'assent groups list'", p.ID, group.Name)
 					}
-					if err != nil {
+					ids = append(ids, p.ID)
+				}
+				for _, id := range ids {
+					if err := d.RemoveMember(ctx, group.Name, id); err != nil && !errors.Is(err, db.ErrNotFound) {
 						return err
 					}
 				}
 				if group, err = findGroup(ctx, d, args[0]); err != nil {
 					return err
 				}
-				return flags.said(c, group, "The group %s has %d members. %s", group.Name, len(group.Members), afterwards)
+				return flags.said(c, group, "The group %s has %s. %s", group.Name, members(group), afterwards)
 			})
 		},
 	}
@@ -167,9 +179,9 @@ func groupsListCmd(flags *teamFlags) *cobra.Command {
 						line("There are no groups; 'assent groups add' makes one.")
 					}
 					for _, g := range groups {
-						line(g.Name, fmt.Sprintf("%d members", len(g.Members)))
+						line(g.Name, members(g))
 						for _, m := range g.Members {
-							line("  "+m.Person, memberTime(m, now), "put there by "+m.Source)
+							line("  "+m.Person, "added by "+m.Source, memberTime(m, now))
 						}
 					}
 				})

@@ -24,19 +24,22 @@ func joinCmd() *cobra.Command {
 	var token, ca, trust string
 	c := &cobra.Command{
 		Use:   "join URL",
-		Short: "Join a team, whose people then answer too",
-		Long: "join makes this machine a member of a team: its gates send their questions to the team's server, take the\n" +
-			"team's signed policy, and send their audit records from now on. An administrator of the team makes the token,\n" +
-			"which works once. Nothing changes here before the server agrees.\n\n" +
-			"What the team says counts once the administrator's file of this machine names the team's key. As root,\n" +
-			"--trust KEY writes it there; otherwise the lines to add are printed.",
+		Short: "Join a team",
+		Long: "join makes this machine a member of a team, for the user who runs it. From then on it sends its questions and\n" +
+			"its audit records to the team's server, and takes the team's signed policy. An administrator of the team makes\n" +
+			"the token, which works once. Nothing changes here before the server agrees.\n\n" +
+			"The team's policy and answers take effect when the administrator's file of this machine names the team's key.\n" +
+			"join prints the lines to add. If your user can write that file, --trust KEY adds them.",
 		Example: "  assent join https://assent.example.org --token TOKEN\n" +
 			"  assent join https://assent.example.org --token - < token.txt\n" +
-			"  sudo assent join https://assent.example.org --token TOKEN --trust KEY",
+			"  assent join https://assent.example.org --token TOKEN --trust KEY",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := byPerson(c); err != nil {
 				return err
+			}
+			if who := os.Getenv("SUDO_USER"); who != "" && who != "root" && os.Getuid() == 0 {
+				return fmt.Errorf("sudo would join the account of root, and not yours; run this without sudo, as %s", who)
 			}
 			j := bridge.Joining{Server: args[0], Token: token}
 			if err := joinFlags(c, &j, ca, trust); err != nil {
@@ -46,13 +49,13 @@ func joinCmd() *cobra.Command {
 		},
 	}
 	k.register(c)
-	c.Flags().StringVar(&token, "token", "", "the one-time token; - reads it from standard input")
-	c.Flags().StringVar(&ca, "ca", "", "a file with the certificates to check the server's with (default: the system's)")
-	c.Flags().StringVar(&trust, "trust", "", "the public half of the team's key, to be put into the administrator's file; needs root")
+	c.Flags().StringVar(&token, "token", "", "the token, which works once; - reads it from standard input")
+	c.Flags().StringVar(&ca, "ca", "", "a `FILE` with the certificate authority of the server (default: the system's authorities)")
+	c.Flags().StringVar(&trust, "trust", "", "add the public half of the team's key to the administrator's file, which your user must be able to write")
 	return c
 }
 
-// joinFlags reads what the flags name. Nothing has been asked of the server yet.
+// joinFlags reads the flags, before anything is asked of the server.
 func joinFlags(c *cobra.Command, j *bridge.Joining, ca, trust string) error {
 	if j.Token == "-" {
 		line, err := bufio.NewReader(c.InOrStdin()).ReadString('\n')
@@ -110,7 +113,7 @@ func join(c *cobra.Command, k *storeFlags, j bridge.Joining, trust string) error
 	if name == "" {
 		name = is.Tenant
 	}
-	fmt.Fprintf(out, "This machine has joined %s as %s; %s is behind it.\n", shownText(name), shownText(is.Gate), shownText(is.Sponsor))
+	fmt.Fprintf(out, "This machine has joined %s as %s; its sponsor is %s.\n", shownText(name), shownText(is.Gate), shownText(is.Sponsor))
 	places.WakeBridge()
 	team := config.Team{}
 	if admin != nil {
@@ -121,19 +124,19 @@ func join(c *cobra.Command, k *storeFlags, j bridge.Joining, trust string) error
 			fmt.Fprintf(c.ErrOrStderr(), "assent: %s\n", shownText(err.Error()))
 		} else {
 			team = config.Team{Trust: trust, Name: is.Tenant}
-			fmt.Fprintf(out, "%s trusts the team's key now.\n", shownText(places.Admin))
+			fmt.Fprintf(out, "Added the team's key to %s.\n", shownText(places.Admin))
 		}
 	}
 	if team.Trust == "" {
 		if trust == "" {
 			trust = "KEY"
 		}
-		fmt.Fprintf(out, "\nThe policy and the answers of the team do not count yet: the administrator's file of this machine does not\n"+
-			"name the team's key. Ask the team for its key, and add to %s:\n\n%s", shownText(places.Admin), bridge.TrustLines(trust, is.Tenant))
+		fmt.Fprintf(out, "\nThe team's policy and answers have no effect yet, because the administrator's file of this machine does not\n"+
+			"name the team's key. Ask the team for its key and, as root, add to %s:\n\n%s", shownText(places.Admin), bridge.TrustLines(trust, is.Tenant))
 		return nil
 	}
 	if err := bridge.Fetch(c.Context(), places.State, team); err != nil {
-		fmt.Fprintf(out, "The team's policy is not here yet: %s\n", shownText(err.Error()))
+		fmt.Fprintf(out, "This machine does not have the team's policy yet: %s\n", shownText(err.Error()))
 		return nil
 	}
 	if s := member.Load(places.State, team, time.Now).Status(); s.Why != "" {
@@ -149,9 +152,9 @@ func leaveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "leave",
 		Short: "Leave the team that this machine has joined",
-		Long: "leave tells the team's server that this machine has left, and removes its key and the team's\n" +
-			"policy. The administrator's file stays as it is: while it names a team, every call is denied, because nobody\n" +
-			"knows any more what the team's policy reserves.",
+		Long: "leave tells the team's server that this machine has left, and removes the machine's key and the team's\n" +
+			"policy. It does not change the administrator's file. While that file names a team, every call is denied,\n" +
+			"because assent cannot know which calls the team's policy reserves.",
 		Example: "  assent leave",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -168,13 +171,13 @@ func leaveCmd() *cobra.Command {
 			}
 			fmt.Fprintf(c.OutOrStdout(), "This machine has left %s.\n", shownText(was.Tenant))
 			if untold != nil {
-				fmt.Fprintf(c.ErrOrStderr(), "assent: the server was not told: %s\nassent: have an administrator of the team revoke %s\n",
+				fmt.Fprintf(c.ErrOrStderr(), "assent: the server does not know yet that this machine has left: %s\nassent: ask an administrator of the team to run 'assent gates revoke %s'\n",
 					shownText(untold.Error()), shownText(was.Gate))
 			}
 			admin, err := config.ReadAdmin(places.Admin)
 			if err == nil && admin != nil && admin.Policy.Team.Trust != "" {
-				fmt.Fprintf(c.ErrOrStderr(), "assent: %s still names the team %s: until its team section is removed, or this machine\n"+
-					"assent: joins again, every call is denied\n", shownText(places.Admin), shownText(admin.Policy.Team.Name))
+				fmt.Fprintf(c.ErrOrStderr(), "assent: %s still names the team %s, so every call is denied;\n"+
+					"assent: remove its team section as root, or join again\n", shownText(places.Admin), shownText(admin.Policy.Team.Name))
 			}
 			return nil
 		},
@@ -187,10 +190,9 @@ func bridgeCmd() *cobra.Command {
 	var k storeFlags
 	c := &cobra.Command{
 		Use:   "bridge",
-		Short: "Talk to the server of the team",
-		Long: "bridge sends the questions of this machine to its team, takes answers and the team's policy, and sends audit\n" +
-			"records. Agents start it by themselves when they need it; one runs for each user. It ends when the machine leaves\n" +
-			"the team.",
+		Short: "Connect this machine to the server of its team",
+		Long: "bridge sends the questions and audit records of this machine to its team, and receives answers and the team's\n" +
+			"policy. Agents start it when they need it, and one runs for each user. It ends when the machine leaves the team.",
 		Example: "  assent bridge",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -220,6 +222,7 @@ func bridgeCmd() *cobra.Command {
 			if err := b.Run(c.Context()); !errors.Is(err, link.ErrRuns) {
 				return err
 			}
+			fmt.Fprintln(c.ErrOrStderr(), "assent: a bridge runs already; 'assent status' shows whether it is connected")
 			return nil // one is enough
 		},
 	}

@@ -21,10 +21,9 @@ func peopleCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "people",
 		Short: "Manage the people of a team",
-		Long: "A person is who the sign-in service says they are: its address and their subject there, never an\n" +
-			"e-mail address. These commands work on the server's database. What they change counts once a signed\n" +
-			"bundle has it.",
-		Example: "  assent people add ann --name 'Ann Example' --issuer https://login.example.org --subject 10293\n" +
+		Long: "The sign-in service identifies a person by a subject, not by an e-mail address. These commands change the\n" +
+			"server's database. A change takes effect when 'assent policy publish' signs it into a bundle.",
+		Example: "  assent people add ann --name 'Ann Example' --subject 10293\n" +
 			"  assent people invite ann --by bob\n" +
 			"  assent people list",
 	}
@@ -38,38 +37,56 @@ func peopleAddCmd(flags *teamFlags) *cobra.Command {
 	var name, issuer, subject string
 	c := &cobra.Command{
 		Use:   "add ID",
-		Short: "Add a person, as the sign-in service knows them",
-		Long: "add makes a person known. ID is a short word for commands and policies; bundles write it as p_ID. The\n" +
-			"person signs in at the issuer, which calls them by the subject.",
-		Example: "  assent people add ann --name 'Ann Example' --issuer https://login.example.org --subject 10293",
+		Short: "Add a person",
+		Long: "add adds a person, who can then sign in. ID is a short word for commands and policies; bundles write it as\n" +
+			"p_ID. The subject is the id of the person at the sign-in service. If somebody signs in before you add them,\n" +
+			"the page shows their subject.",
+		Example: "  assent people add ann --name 'Ann Example' --subject 10293",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			word := strings.TrimPrefix(args[0], personPrefix)
 			if !server.ValidName("._-", word) {
 				return misused(c, "invalid id %q: use lower-case letters, digits, ., - and _, such as ann", args[0])
 			}
-			if u, err := url.Parse(issuer); err != nil || u.Host == "" {
-				return misused(c, "--issuer %q: write the address of the sign-in service, such as https://login.example.org", issuer)
-			}
 			if subject == "" || strings.TrimSpace(name) == "" {
-				return misused(c, "--subject and --name are needed")
+				return misused(c, "missing --subject or --name: the person's id at the sign-in service, and a name for people to read")
 			}
-			return flags.do(c, func(ctx context.Context, d *db.DB) error {
+			return flags.beside(c, func(ctx context.Context, d *db.DB, cfg *server.Config) error {
+				issuer, err := issuerOf(issuer, cfg)
+				if err != nil {
+					return err
+				}
 				p, err := d.AddPersonAs(ctx, personPrefix+word, issuer, subject, name)
 				if errors.Is(err, db.ErrExists) {
-					return fmt.Errorf("the id %s, or the subject %s of %s, belongs to somebody already; see 'assent people list'", word, subject, issuer)
+					return fmt.Errorf("somebody already has the id %s, or the subject %s of %s; see 'assent people list'", word, subject, issuer)
 				}
 				if err != nil {
 					return err
 				}
-				return flags.said(c, p, "Added %s (%s). 'assent people invite %s' lets them make a passkey.", p.ID, p.Name, word)
+				return flags.said(c, p, "Added %s (%s). They can sign in now. For a passkey, run 'assent people invite %s'.", p.ID, p.Name, word)
 			})
 		},
 	}
-	c.Flags().StringVar(&name, "name", "", "what people call them")
-	c.Flags().StringVar(&issuer, "issuer", "", "the address of the sign-in service")
-	c.Flags().StringVar(&subject, "subject", "", "what the sign-in service calls them")
+	c.Flags().StringVar(&name, "name", "", "the name that people read")
+	c.Flags().StringVar(&issuer, "issuer", "", "the address of the sign-in service (default: oidc.issuer of the server's file)")
+	c.Flags().StringVar(&subject, "subject", "", "the person's id at the sign-in service")
 	return c
+}
+
+// issuerOf returns the sign-in service of a person. Only the server's own can let them in.
+func issuerOf(named string, cfg *server.Config) (string, error) {
+	switch of := cfg.OIDC.Issuer; {
+	case named == "" && of == "":
+		return "", errors.New("the server's file names no sign-in service (oidc.issuer); set it there first, or use --issuer")
+	case named == "":
+		return of, nil
+	case of != "" && named != of:
+		return "", fmt.Errorf("--issuer %s: people sign in at %s (oidc.issuer of the server's file); leave --issuer out", named, of)
+	}
+	if u, err := url.Parse(named); err != nil || u.Host == "" {
+		return "", fmt.Errorf("--issuer %q: write the address of the sign-in service, such as https://login.example.org", named)
+	}
+	return named, nil
 }
 
 // A listedPerson is a person with their keys.
@@ -93,7 +110,7 @@ func peopleListCmd(flags *teamFlags) *cobra.Command {
 		Example: "  assent people list\n  assent people list --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return flags.doWith(c, func(ctx context.Context, d *db.DB, cfg *server.Config) error {
+			return flags.beside(c, func(ctx context.Context, d *db.DB, cfg *server.Config) error {
 				people, err := d.People(ctx)
 				if err != nil {
 					return err
@@ -175,7 +192,8 @@ func linePeople(list []listedPerson, line func(...string)) {
 
 func peopleSwitchCmd(flags *teamFlags, on bool) *cobra.Command {
 	use, short, done := "disable ID", "Disable a person", "Disabled"
-	long := "disable ends sign-in and invitations of a person at once. Their votes count until a bundle without them is\npublished."
+	long := "disable signs a person out and cancels their invitations, at once. Machines accept their votes until you publish\n" +
+		"a bundle without them."
 	if on {
 		use, short, done, long = "enable ID", "Enable a person who was disabled", "Enabled", ""
 	}
@@ -199,7 +217,7 @@ func peopleSwitchCmd(flags *teamFlags, on bool) *cobra.Command {
 	}
 }
 
-// An invitation is a secret that is shown once.
+// An invitation is a secret that a command shows once.
 type invitation struct {
 	For     string    `json:"for"`
 	Secret  string    `json:"secret"`
@@ -212,9 +230,9 @@ func peopleInviteCmd(flags *teamFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "invite ID",
 		Short: "Make an invitation to enrol a passkey, and print it once",
-		Long: "invite prints a code with which a person who is signed in can enrol a passkey. Give it to them yourself,\n" +
-			"not over a channel that an agent can read. It works once. The new key is announced and waits before\n" +
-			"it can be put into a bundle.",
+		Long: "invite prints a code. After signing in, the person enters it on the page Keys to make a passkey. The code\n" +
+			"works once. Give it to them yourself, not over a channel that an agent can read. Everybody is told about the\n" +
+			"new passkey, and it waits (passkey_wait in the server's file) before a bundle can include it.",
 		Example: "  assent people invite ann\n  assent people invite ann --by bob --lasts 2h",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -244,11 +262,11 @@ func peopleInviteCmd(flags *teamFlags) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&by, "by", "", "the person who invites (default: the administrator)")
-	c.Flags().DurationVar(&lasts, "lasts", 24*time.Hour, "how long it can be used")
+	c.Flags().DurationVar(&lasts, "lasts", 24*time.Hour, "how long the code can be used")
 	return c
 }
 
-// secret prints a secret on standard output, alone or as JSON, and about it on standard error.
+// secret prints a secret on standard output, alone or as JSON, and an explanation on standard error.
 func (f *teamFlags) secret(c *cobra.Command, i invitation, format string, args ...any) error {
 	fmt.Fprintln(c.ErrOrStderr(), shownText(fmt.Sprintf(format, append(args, teamTime(i.Expires, ""))...)))
 	if f.json {
@@ -260,9 +278,10 @@ func (f *teamFlags) secret(c *cobra.Command, i invitation, format string, args .
 
 func peopleRevokeCmd(flags *teamFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:     "revoke-key KEY",
-		Short:   "Revoke a passkey or device key of a person",
-		Long:    "revoke-key ends a key; 'assent people list' shows their ids. Votes with it count until a bundle without it is\npublished.",
+		Use:   "revoke-key KEY",
+		Short: "Revoke a passkey or device key of a person",
+		Long: "revoke-key revokes a key; 'assent people list' shows the ids of keys. Machines accept votes with it until you\n" +
+			"publish a bundle without it.",
 		Example: "  assent people revoke-key c_7f3a",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

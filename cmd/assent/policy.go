@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -17,13 +18,13 @@ func policyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "policy",
 		Short: "Publish the policy of a team",
-		Long: "A team's policy, who decides about what, and who the people and machines are is one signed bundle.\n" +
-			"These commands make its key, show what a new bundle changes, and publish it.\n\n" +
-			"They read the directory of people and machines from the server's database (--config, beside the\n" +
-			"server) or from the server itself (--server and --key): then each call is signed with the team's key.",
+		Long: "A signed bundle holds a team's policy, its deciders, its people and its machines. These commands make the\n" +
+			"key that signs it, show what a new bundle would change, and publish it.\n\n" +
+			"They read the people and machines from the server (--server and --key: the team's key signs each call),\n" +
+			"or from the server's database (--config, on the server itself).",
 		Example: "  assent policy key acme\n" +
-			"  assent policy diff team.yaml\n" +
-			"  assent policy publish team.yaml --key acme.key --editor ann",
+			"  assent policy diff team.yaml --server https://assent.example.org --key acme.key --editor ann\n" +
+			"  assent policy publish team.yaml --server https://assent.example.org --key acme.key --editor ann",
 	}
 	flags.register(c)
 	c.AddCommand(policyKeyCmd(), policyDiffCmd(&flags), policyPublishCmd(&flags), policyHistoryCmd(&flags),
@@ -36,9 +37,9 @@ func policyKeyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "key NAME",
 		Short: "Make the key that signs a team's policy",
-		Long: "key makes the key of the team NAME and writes its private half into NAME.key, which only you can read.\n" +
-			"Keep it away from every server: whoever has it says who decides. The public half, which it prints,\n" +
-			"belongs into the administrator's file of each machine and into the server's configuration.",
+		Long: "key makes the key of the team NAME. It writes the private half to NAME.key, which only you can read, and\n" +
+			"prints the public half. Keep the private half off every server: anyone who has it decides who decides. Put\n" +
+			"the public half into the administrator's file of each machine and into the server's file.",
 		Example: "  assent policy key acme\n" +
 			"  assent policy key acme --file /media/stick/acme.key",
 		Args: cobra.ExactArgs(1),
@@ -60,19 +61,22 @@ func policyKeyCmd() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "The private half is in %s; only you can read it. Keep a copy where no server can reach it.\n"+
-				"The public half is below. Put it into %s of each machine:\n\n  team:\n    name: %s\n    trust: %s\n\n"+
-				"and into the server's configuration as trust.\n", shownText(file), config.AdminFile, args[0], public)
+				"The public half is below. Put it into the server's file as trust, and into %s of each machine:\n\n"+
+				"  team:\n    name: %s\n    trust: %s\n\n", shownText(file), config.AdminFile, args[0], public)
 			_, err = fmt.Fprintln(c.OutOrStdout(), public)
 			return err
 		},
 	}
-	c.Flags().StringVar(&file, "file", "", "where the private half goes (default: NAME.key)")
+	c.Flags().StringVar(&file, "file", "", "the file for the private half (default: NAME.key)")
 	return c
 }
 
-// writeNew writes a file that only its owner can read, and that was not there before.
+// writeNew writes a new file that only its owner can read.
 func writeNew(file, text string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w; keep that key, or name another file with --file", err)
+	}
 	if err != nil {
 		return err
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/assent-dev/assent/terminal"
 )
 
-// editFlags say how a bundle is made.
+// editFlags are the flags of the commands that make a bundle.
 type editFlags struct {
 	editors []string
 	valid   time.Duration
@@ -24,26 +24,26 @@ type editFlags struct {
 	yes     bool
 }
 
-// defaultValid is how long a bundle holds.
+// defaultValid is how long a bundle is valid.
 const defaultValid = 90 * 24 * time.Hour
 
 func (f *editFlags) register(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.editors, "editor", nil, "the person who wrote the policy; may be repeated (needed if there are several people)")
-	c.Flags().DurationVar(&f.valid, "valid", defaultValid, "how long the bundle holds")
-	c.Flags().IntVar(&f.days, "days", 7, "try it on the calls of this many days; 0 tries nothing")
+	c.Flags().StringArrayVar(&f.editors, "editor", nil, "the person who wrote the policy; may be repeated (required if the team has several people)")
+	c.Flags().DurationVar(&f.valid, "valid", defaultValid, "how long the bundle is valid")
+	c.Flags().IntVar(&f.days, "days", 7, "try the policy on the calls of this many days; 0 tries nothing")
 }
 
 func (f *editFlags) check(c *cobra.Command) error {
 	switch {
 	case f.days < 0:
-		return misused(c, "--days %d: it cannot be negative", f.days)
+		return misused(c, "--days %d: use 0 or more", f.days)
 	case f.valid < time.Hour:
 		return misused(c, "--valid %v: use at least 1h", f.valid)
 	}
 	return nil
 }
 
-// A proposal is the next bundle, and what there is to know before it is signed.
+// A proposal is the next bundle, with what a person should know before signing it.
 type proposal struct {
 	Diff  admin.Diff   `json:"diff"`
 	Notes []string     `json:"notes"`
@@ -52,7 +52,7 @@ type proposal struct {
 	next *bundle.Bundle
 }
 
-// A sourceOf gives what the next bundle is made of; before is the newest one, or nil.
+// A sourceOf returns the source of the next bundle; before is the newest bundle, or nil.
 type sourceOf func(ctx context.Context, d *openDesk, before *bundle.Bundle) (bundle.Source, error)
 
 // propose makes the next bundle of a source.
@@ -122,10 +122,10 @@ func policyDiffCmd(flags *deskFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff FILE",
 		Short: "Show what publishing a file would change",
-		Long: "diff compares FILE, and the directory as it is now, with the newest bundle: the policy, deciders, people,\n" +
-			"groups, keys and machines. It then tries the new rules and deciders on the calls that machines recorded\n" +
-			"in the last days: what would have been allowed, denied or asked differently. Other keys of the policy\n" +
-			"depend on the machine and are not tried; in rules, ~ is your own home folder.",
+		Long: "diff compares FILE, and today's people, groups, keys and machines, with the newest bundle. Then it tries the\n" +
+			"new rules and deciders on the calls that machines recorded in the last days, and shows which calls would\n" +
+			"have been allowed, denied or asked differently. It does not try other keys of the policy, which depend on\n" +
+			"the machine. In rules, ~ is your own home folder.",
 		Example: "  assent policy diff team.yaml\n" +
 			"  assent policy diff team.yaml --days 30 --server https://assent.example.org --key acme.key",
 		Args: cobra.ExactArgs(1),
@@ -157,11 +157,11 @@ func policyPublishCmd(flags *deskFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "publish FILE",
 		Short: "Sign a policy and publish it",
-		Long: "publish shows what 'assent policy diff' shows, asks, signs the bundle on this machine with the team's key,\n" +
-			"and sends it. Keys that were added a short time ago are left out until their waiting time is over. If\n" +
-			"somebody else published meanwhile nothing is changed.",
-		Example: "  assent policy publish team.yaml --key acme.key --editor ann\n" +
-			"  assent policy publish team.yaml --key acme.key --editor ann --server https://assent.example.org --yes",
+		Long: "publish shows what 'assent policy diff' shows, asks, signs the bundle on this computer with the team's key,\n" +
+			"and sends it. It leaves out new passkeys until their waiting time is over. If somebody else has published in\n" +
+			"the meantime, it changes nothing.",
+		Example: "  assent policy publish team.yaml --server https://assent.example.org --key acme.key --editor ann\n" +
+			"  assent policy publish team.yaml --config serve.yaml --key acme.key --editor ann --yes",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return edit.publish(c, flags, readSource(c, args[0]))
@@ -181,7 +181,7 @@ func (f *editFlags) publish(c *cobra.Command, flags *deskFlags, source sourceOf)
 		return err
 	}
 	if flags.key == "" {
-		return misused(c, "--key is needed: the file with the team's key")
+		return misused(c, "missing --key: the file with the team's key")
 	}
 	d, err := flags.open(c)
 	if err != nil {
@@ -208,7 +208,7 @@ func (f *editFlags) publish(c *cobra.Command, flags *deskFlags, source sourceOf)
 	if flags.json {
 		return writeJSON(c.OutOrStdout(), p)
 	}
-	fmt.Fprintf(c.OutOrStdout(), "Published serial %d. It holds until %s.\n", p.next.Serial, teamTime(p.next.Expires, ""))
+	fmt.Fprintf(c.OutOrStdout(), "Published serial %d. It is valid until %s.\n", p.next.Serial, teamTime(p.next.Expires, ""))
 	return nil
 }
 
@@ -218,7 +218,7 @@ func (f *editFlags) confirm(c *cobra.Command, p *proposal) error {
 		return nil
 	}
 	if terminal.Person() == nil {
-		return statusError{exitUsage, errors.New("there is nobody to ask; run this at a terminal, or with --yes once you have read what changes")}
+		return statusError{exitUsage, errors.New("there is nobody to ask; run this at a terminal, or use --yes after you have read what changes")}
 	}
 	key, err := terminal.AskKey(terminal.Person(), c.ErrOrStderr(), fmt.Sprintf("Sign and publish serial %d?", p.next.Serial), "yn")
 	if err == nil && key != 'y' {
@@ -243,12 +243,12 @@ func policyHistoryCmd(flags *deskFlags) *cobra.Command {
 	var limit int
 	c := &cobra.Command{
 		Use:     "history",
-		Short:   "List the bundles that were published, newest first",
+		Short:   "List the published bundles, newest first",
 		Example: "  assent policy history\n  assent policy history --limit 5 --json",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if limit < 0 {
-				return misused(c, "--limit %d: it cannot be negative", limit)
+				return misused(c, "--limit %d: use 0 or more", limit)
 			}
 			d, err := flags.open(c)
 			if err != nil {
@@ -270,7 +270,7 @@ func policyHistoryCmd(flags *deskFlags) *cobra.Command {
 			shown := teamFlags{json: flags.json}
 			return shown.print(c, list, func(line func(...string)) {
 				if len(list) == 0 {
-					line("Nothing was published.")
+					line("No bundle was published yet; 'assent policy publish' publishes one.")
 				}
 				for _, e := range list {
 					line(strconv.FormatInt(e.Serial, 10), teamTime(e.Published, ""), "until "+teamTime(e.Expires, ""),
@@ -288,9 +288,9 @@ func policyRollbackCmd(flags *deskFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rollback SERIAL",
 		Short: "Publish an older policy again, under a new serial",
-		Long: "rollback publishes the policy, deciders, max_age, stale and keep_days of an older bundle as the next serial:\n" +
-			"machines never take an older one. People, groups, keys and machines are those of now, so that nobody\n" +
-			"comes back who was removed.",
+		Long: "rollback publishes the policy, deciders, max_age, stale and keep_days of an older bundle under a new serial,\n" +
+			"because machines refuse older serials. It uses today's people, groups, keys and machines, so that nobody\n" +
+			"who was removed comes back.",
 		Example: "  assent policy rollback 6 --key acme.key --editor ann",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -300,7 +300,7 @@ func policyRollbackCmd(flags *deskFlags) *cobra.Command {
 			}
 			return edit.publish(c, flags, func(ctx context.Context, d *openDesk, before *bundle.Bundle) (bundle.Source, error) {
 				if before != nil && before.Serial == serial {
-					return bundle.Source{}, fmt.Errorf("serial %d is the newest one already", serial)
+					return bundle.Source{}, fmt.Errorf("serial %d is the newest one already; see 'assent policy history'", serial)
 				}
 				b, err := admin.Find(ctx, d, d.trust, serial)
 				if err != nil {

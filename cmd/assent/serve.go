@@ -16,8 +16,8 @@ func serveCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Run the server of a team",
-		Long: "serve carries the questions, votes and records of a team, on PostgreSQL. It decides nothing: machines\n" +
-			"check signatures themselves. docs/serve.md describes its file.",
+		Long: "serve carries the questions, votes and records of a team, and stores them in PostgreSQL. It makes no\n" +
+			"decisions: people sign their answers, and machines check the signatures. docs/serve.md describes its file.",
 		Example: "  assent serve --config serve.yaml --check\n  assent serve --config serve.yaml",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -32,13 +32,13 @@ func serveCmd() *cobra.Command {
 			return teamserver.Run(c.Context(), teamserver.Options{Config: cfg, Log: log, People: teamPages(cfg)})
 		},
 	}
-	c.Flags().StringVar(&path, "config", teamserver.DefaultConfig, "`FILE` that says what the server works with")
-	c.Flags().BoolVar(&check, "check", false, "check file, certificate, keys, database and sign-in service, and end")
+	c.Flags().StringVar(&path, "config", teamserver.DefaultConfig, "the server's `FILE`")
+	c.Flags().BoolVar(&check, "check", false, "check the file, certificate, keys, database and sign-in service, and exit")
 	c.AddCommand(serveKeyCmd())
 	return c
 }
 
-// printChecks prints a line for each thing that was looked at, and fails if one is wrong.
+// printChecks prints a line for each check, and fails if one found a problem.
 func printChecks(c *cobra.Command, checks []teamserver.Checked) error {
 	wrong := 0
 	for _, k := range checks {
@@ -60,11 +60,14 @@ func serveKeyCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "key FILE",
 		Short: "Make the key that signs the checkpoints of a team's log",
-		Long: "key writes a new private key to FILE and prints its public half, which belongs into the team's bundle.\n" +
-			"All replicas use the same file.",
+		Long: "key writes a new private key to FILE and prints its public half. 'assent policy publish' tells machines\n" +
+			"the public half. Every replica needs a copy of the file.",
 		Example: "  assent serve key /etc/assent/log.key --tenant acme",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
+			if tenant == "" {
+				return misused(c, "missing --tenant: the name of the team, as in the server's file")
+			}
 			public, err := teamserver.MakeLogKey(args[0], tenant)
 			if err != nil {
 				return err
@@ -73,7 +76,6 @@ func serveKeyCmd() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&tenant, "tenant", "", "`NAME` of the team, as in the server's file")
-	_ = c.MarkFlagRequired("tenant")
+	c.Flags().StringVar(&tenant, "tenant", "", "the `NAME` of the team, as in the server's file")
 	return c
 }

@@ -25,17 +25,17 @@ type teamFlags struct {
 }
 
 func (f *teamFlags) register(c *cobra.Command) {
-	c.PersistentFlags().StringVar(&f.config, "config", server.DefaultConfig, "the server's `FILE`, which says where the database is")
+	c.PersistentFlags().StringVar(&f.config, "config", server.DefaultConfig, "the server's `FILE`, which names the database")
 	c.PersistentFlags().BoolVar(&f.json, "json", false, "print JSON")
 }
 
-// do lets f work on the database. An agent cannot: who is in the directory is for a person to say.
+// do opens the database for a function. Only a person may change the directory, so an agent is refused.
 func (f *teamFlags) do(c *cobra.Command, do func(context.Context, *db.DB) error) error {
-	return f.doWith(c, func(ctx context.Context, d *db.DB, _ *server.Config) error { return do(ctx, d) })
+	return f.beside(c, func(ctx context.Context, d *db.DB, _ *server.Config) error { return do(ctx, d) })
 }
 
-// doWith is do for what needs the server's file too.
-func (f *teamFlags) doWith(c *cobra.Command, do func(context.Context, *db.DB, *server.Config) error) error {
+// beside is do for a function that also needs the server's file.
+func (f *teamFlags) beside(c *cobra.Command, do func(context.Context, *db.DB, *server.Config) error) error {
 	if err := byPerson(c); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func (f *teamFlags) doWith(c *cobra.Command, do func(context.Context, *db.DB, *s
 func openTeam(ctx context.Context, config string) (*db.DB, *server.Config, error) {
 	cfg, err := server.ReadConfig(config)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, fmt.Errorf("there is no %s; run this beside the server and name its file with --config", config)
+		return nil, nil, fmt.Errorf("%s does not exist; run this on the server, or name the server's file with --config", config)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +64,7 @@ func openTeam(ctx context.Context, config string) (*db.DB, *server.Config, error
 	return d, cfg, err
 }
 
-// print prints a value as JSON, or lets show write it as columns.
+// print prints a value as JSON, or has show write it as columns.
 func (f *teamFlags) print(c *cobra.Command, v any, show func(line func(columns ...string))) error {
 	if f.json {
 		return writeJSON(c.OutOrStdout(), v)
@@ -79,7 +79,7 @@ func (f *teamFlags) print(c *cobra.Command, v any, show func(line func(columns .
 	return w.Flush()
 }
 
-// said prints what was done, in a sentence or as JSON.
+// said prints what the command did, as a sentence or as JSON.
 func (f *teamFlags) said(c *cobra.Command, v any, format string, args ...any) error {
 	if f.json {
 		return writeJSON(c.OutOrStdout(), v)
@@ -91,7 +91,7 @@ func (f *teamFlags) said(c *cobra.Command, v any, format string, args ...any) er
 // personPrefix begins the ids of people.
 const personPrefix = "p_"
 
-// findPerson returns the person whom a word means: an id, with or without its beginning.
+// findPerson returns the person with an id, which may lack the prefix.
 func findPerson(ctx context.Context, d *db.DB, word string) (db.Person, error) {
 	p, err := d.Person(ctx, word)
 	if errors.Is(err, db.ErrNotFound) {
@@ -103,19 +103,19 @@ func findPerson(ctx context.Context, d *db.DB, word string) (db.Person, error) {
 	return p, err
 }
 
-// activePerson is findPerson for what only somebody can be who is not disabled.
+// activePerson is findPerson, and refuses somebody who is disabled.
 func activePerson(ctx context.Context, d *db.DB, word string) (db.Person, error) {
 	p, err := findPerson(ctx, d, word)
 	if err == nil && !p.Disabled.IsZero() {
-		err = fmt.Errorf("%s is disabled; 'assent people enable %s' ends that", p.ID, word)
+		err = fmt.Errorf("%s is disabled; run 'assent people enable %s' first", p.ID, word)
 	}
 	return p, err
 }
 
-// afterwards says that a change counts only once it is signed.
-const afterwards = "It counts once a bundle has it: 'assent policy publish'."
+// afterwards says that a change takes effect only once it is signed.
+const afterwards = "To put this into effect, run 'assent policy publish'."
 
-// teamTime shows a time, or what stands for none.
+// teamTime shows a time, or none if it is zero.
 func teamTime(t time.Time, none string) string {
 	if t.IsZero() {
 		return none
@@ -123,7 +123,7 @@ func teamTime(t time.Time, none string) string {
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-// parseTeamTime reads a time that was given, such as 30d or a date; empty is none.
+// parseTeamTime reads a time such as 30d or a date; an empty text means none.
 func parseTeamTime(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -135,7 +135,7 @@ func parseTeamTime(flag, text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// whoRuns names the person at this machine who gives a command, for the record of who invited.
+// whoRuns names the person who runs a command, for the record of who invited.
 func whoRuns(by string) string {
 	return cmp.Or(by, "administrator "+cmp.Or(os.Getenv("USER"), fmt.Sprint(os.Getuid())))
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
 	"crypto/elliptic"
@@ -156,10 +157,14 @@ func (o *office) call(gate string, state policy.State, asked bool, words ...stri
 func TestTeam_Administration(t *testing.T) {
 	o := newOffice(t)
 	o.fails("--issuer", "people", "add", "ann", "--name", "Ann", "--subject", "1")
+	file, err := os.ReadFile(o.file("serve.yaml"))
+	o.must(err)
+	put(t, o.file("serve.yaml"), string(file)+"oidc: {issuer: https://login.example.org, client_id: assent}\n")
+	o.fails("people sign in at https://login.example.org", "people", "add", "ann", "--name", "Ann", "--subject", "1", "--issuer", "https://login.example.org/")
 	for _, who := range []string{"ann", "bob", "eve"} {
-		o.ok("people", "add", who, "--name", strings.ToUpper(who[:1])+who[1:], "--issuer", "https://login.example.org", "--subject", who)
+		o.ok("people", "add", who, "--name", strings.ToUpper(who[:1])+who[1:], "--subject", who)
 	}
-	o.fails("belongs to somebody already", "people", "add", "other", "--name", "Other", "--issuer", "https://login.example.org", "--subject", "ann")
+	o.fails("somebody already has", "people", "add", "other", "--name", "Other", "--issuer", "https://login.example.org", "--subject", "ann")
 	o.fails("unknown person \"nobody\"", "groups", "add", "sre", "ann", "nobody")
 	if out := o.ok("groups", "list"); !strings.Contains(out, "There are no groups") {
 		t.Errorf("a command that failed left a group: %s", out)
@@ -167,11 +172,13 @@ func TestTeam_Administration(t *testing.T) {
 	o.ok("groups", "add", "sre", "ann", "bob")
 	o.ok("groups", "add", "oncall", "bob", "--until", "30d")
 	o.ok("groups", "add", "oncall", "ann", "--from", "30d")
-	o.fails("meaning of their own", "groups", "add", "sponsor", "ann")
+	o.fails("which policies use", "groups", "add", "sponsor", "ann")
 	o.sees(o.ok("groups", "list"), "sre", "p_ann", "until 20")
+	o.fails("unknown person \"nobody\"", "groups", "remove", "sre", "ann", "nobody")
+	o.sees(o.ok("groups", "list"), "2 members")
 	o.ok("people", "disable", "eve")
 	o.fails("p_eve is disabled", "gates", "invite", "--sponsor", "eve")
-	o.fails("--sponsor is needed", "gates", "invite")
+	o.fails("missing --sponsor", "gates", "invite")
 	gate := o.join()
 	o.ok("agents", "set", "laptop", "claude-code", "--sponsor", "bob")
 	o.sees(o.ok("agents", "list"), gate, "claude-code", "sponsor p_bob")
@@ -267,7 +274,7 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 	o.must(err)
 	s, err := server.Start(t.Context(), server.Options{Config: cfg})
 	o.must(err)
-	t.Cleanup(func() { o.must(s.Stop(t.Context())) })
+	t.Cleanup(func() { o.must(s.Stop(context.WithoutCancel(t.Context()))) })
 	url, key := "http://"+s.Addr(), o.file("acme.key")
 	put(t, o.file("team.yaml"), "version: 1\nrules:\n  - deny shell(npm publish)\n")
 	o.fails("--server needs --key", "policy", "diff", o.file("team.yaml"), "--server", url)
@@ -307,7 +314,7 @@ func TestS63_ProveIt(t *testing.T) {
 	config1 := []string{"--config", o.file("serve.yaml"), "--state", o.state}
 	audit := func(args ...string) []string { return append(append([]string{"audit"}, args...), config1...) }
 	o.call(gate, policy.StateApproved, true, "git", "push")
-	o.fails("not in a checkpoint yet", audit("prove", "1")...)
+	o.fails("no checkpoint has this record yet", audit("prove", "1")...)
 	checkpoint := func() {
 		t.Helper()
 		_, err := o.db.MakeCheckpoint(t.Context(), o.key)
@@ -442,7 +449,7 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	o.must(err)
 	s, err := server.Start(t.Context(), server.Options{Config: cfg})
 	o.must(err)
-	t.Cleanup(func() { o.must(s.Stop(t.Context())) })
+	t.Cleanup(func() { o.must(s.Stop(context.WithoutCancel(t.Context()))) })
 	before := setup.Administrator
 	setup.Administrator = o.file("admin.yaml")
 	t.Cleanup(func() { setup.Administrator = before })
@@ -458,7 +465,7 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	o.sees(o.ok("audit", "verify", url, "--state", o.state), "up to 1, are in the server's log")
 	put(t, o.file("proof.json"), o.ok("audit", "prove", "1", url, "--state", o.state))
 	o.fails("its own records only", "audit", "prove", "1", "--gate", "g_other", url, "--state", o.state)
-	o.fails("not signed with the team's key", "audit", "export", url, "--state", o.state)
+	o.fails("this needs the team's key", "audit", "export", url, "--state", o.state)
 	// Somebody replaced the log of the machine, or the server has another one.
 	o.must(o.log.Close())
 	o.must(os.Remove(filepath.Join(o.state, "assent.db")))
@@ -466,7 +473,7 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	o.must(err)
 	o.must(forged.Record(t.Context(), approval.Event{Kind: approval.EventEnded, At: time.Now(), Session: "s", CallID: "c", Tool: "shell", State: policy.StateFree}))
 	o.must(forged.Close())
-	o.fails("is not the one that the server has", "audit", "verify", url, "--state", o.state)
+	o.fails("differs from the server", "audit", "verify", url, "--state", o.state)
 	o.must(o.db.RevokeGate(t.Context(), gate))
 	o.fails("does not know this machine", "audit", "verify", url, "--state", o.state)
 }

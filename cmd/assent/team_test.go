@@ -139,6 +139,13 @@ func TestATeamAnswers(t *testing.T) {
 			t.Errorf("assent %s: %v\n%s", strings.Join(bad, " "), err, out)
 		}
 	}
+	if os.Getuid() == 0 { // with sudo it would be root who joins
+		c := s.command("join", s.server.URL, "--token", "x")
+		c.Env = append(c.Env, "SUDO_USER=ann")
+		if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "run this without sudo, as ann") {
+			t.Errorf("with sudo: %v\n%s", err, out)
+		}
+	}
 	if _, err := os.Stat(s.state); err == nil {
 		t.Error("a join that was refused left something behind")
 	}
@@ -156,12 +163,15 @@ func TestATeamAnswers(t *testing.T) {
 	if out := s.must("status"); !strings.Contains(out, "no team.trust") {
 		t.Errorf("status says\n%s", out)
 	}
+	if out, err := s.run("doctor"); err == nil || !strings.Contains(out, "ask the team for its key, and add it to "+s.admin()) {
+		t.Errorf("doctor says %v\n%s", err, out)
+	}
 	// The machine is in the next bundle, and the administrator trusts the team.
 	s.server.Publish()
 	if err := os.WriteFile(s.admin(), []byte(s.team.Admin()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.waitStatus("connected", "0 requests wait there")
+	s.waitStatus("connected", ", confirmed ", "0 requests wait there")
 
 	var took []time.Duration
 	for i := range 5 {
@@ -234,6 +244,9 @@ func (s *teamScene) waitStatus(words ...string) {
 // hook has an agent's call answered by the team, through assent-hook.
 func (s *teamScene) hook() {
 	s.Helper()
+	if out := s.must("explain", "--for", "claude-code", "git push"); !strings.Contains(out, "it would ask the people that the team's policy names") {
+		s.Errorf("explain says\n%s", out)
+	}
 	event, err := json.Marshal(map[string]any{
 		"session_id": "one", "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": filepath.Join(s.top, "project"),
 		"tool_input": map[string]string{"file_path": filepath.Join(s.top, "project", "hooked.txt"), "content": "x"},

@@ -303,7 +303,7 @@ func TestWebManners_SeenFirst(t *testing.T) {
 	many := agent.posts(posting{tool: "write_many", Proposal: approval.Proposal{Summary: "Write 60 files", Acts: acts, View: shown(present.View{Kind: present.KindText, Content: "60 files"})}})[0]
 	b.visit("/r/" + many.ID)
 	b.armed()
-	b.sees("To approve, scroll down first")
+	b.sees("To approve, first scroll through")
 	b.press("y")
 	if !js[bool](b, "document.querySelector('[data-answer=approve]').disabled") || !agent.open(many) {
 		t.Error("it is approved before all acts were on the screen")

@@ -41,7 +41,7 @@ func teamPhoneOf(t *testing.T, x *teamtest.Team, name string) teamPhone {
 			Protocol: webauthn.AuthenticatorProtocolCtap2, Transport: webauthn.AuthenticatorTransportInternal, HasResidentKey: true,
 			HasUserVerification: true, IsUserVerified: true, AutomaticPresenceSimulation: true}}))
 	p.open("/")
-	p.sees("Sign in", "you are not signed in")
+	p.sees("Sign in", "You are not signed in")
 	p.do(chromedp.Click("main a"))
 	p.sees("Who are you?")
 	p.do(chromedp.Click("#" + strings.ToLower(name)))
@@ -74,7 +74,7 @@ func phonesOf(t *testing.T, count int) (x *teamtest.Team, g *teamtest.Gate, ann,
 	x.Publish()
 	for _, p := range []teamPhone{ann, bob, cleo} {
 		p.open("/keys")
-		p.sees("counts")
+		p.sees("in force")
 		p.open("/")
 	}
 	return x, g, ann, bob, cleo
@@ -177,6 +177,9 @@ func TestWebTeam_Batch(t *testing.T) {
 		}
 	}
 	bob.sees("Approved: 2")
+	if n := js[int](bob.page, "document.querySelectorAll('.items input:checked').length"); n != 1 { // what was left open
+		t.Errorf("%d are marked after the answer", n)
+	}
 	if n := js[int](bob.page, "touches"); n != 1 {
 		t.Errorf("%d touches", n)
 	}
@@ -206,7 +209,7 @@ func TestWebTeam_Looks(t *testing.T) {
 		bob.until("document.querySelector('[data-answer=deny]:enabled')")
 		bob.looksGood("team-" + name)
 	}
-	for key, words := range map[string]string{"N": "Deny with a note", "r": "Answer in the tool's place", "?": "Who decides stands in"} {
+	for key, words := range map[string]string{"N": "Deny with a note", "r": "Answer in the tool's place", "?": "names who decides"} {
 		bob.visit("/r/" + outs["diff"].ID)
 		bob.reads()
 		bob.press(key)
@@ -226,7 +229,7 @@ func TestWebTeam_Looks(t *testing.T) {
 	stranger := newTab(t)
 	stranger.url = bob.url
 	stranger.open("/")
-	stranger.sees("you are not signed in")
+	stranger.sees("You are not signed in")
 	stranger.looksGood("team-signin")
 }
 
@@ -243,9 +246,9 @@ func TestWebTeam_Keys(t *testing.T) {
 	// The authenticator of the tab has a passkey for Bob already, which it says; another one takes the invitation.
 	other := teamPhoneOf(t, bob.x, "Bob")
 	other.open("/keys")
-	other.sees("counts")
+	other.sees("in force")
 	other.do(chromedp.SendKeys("#make [name=invitation]", code), chromedp.Click("#make button"))
-	other.sees("Enrolled: ", "waits for the next signed policy")
+	other.sees("Enrolled: ", "waits for the next policy")
 	// Everybody is told at once, on whatever page they are, and Bob more loudly.
 	cleo.until("document.querySelector('#new-keys details')?.textContent.includes('have an administrator run assent people revoke-key ')")
 	cleo.sees("New keys that do not count yet: Bob", "let in by Cleo")
@@ -259,11 +262,11 @@ func TestWebTeam_Keys(t *testing.T) {
 	other.do(chromedp.Click("[data-method=DELETE]"))
 	other.sees("Press again to revoke")
 	other.do(chromedp.Click("[data-method=DELETE]"))
-	other.sees("Revoked: ", "revoked here; gates take it until the next policy is signed")
+	other.sees("Revoked: ", "revoked here; machines accept it until the next policy is published")
 	other.do(chromedp.Click("[data-do=sign-out]"))
 	other.sees("You are signed out.")
 	other.open("/keys")
-	other.sees("you are not signed in")
+	other.sees("You are not signed in")
 }
 
 // Somebody whom no administrator has added is told so.

@@ -57,8 +57,8 @@ func TestTheDemo(t *testing.T) {
 	for _, line := range []string{
 		"Two replicas of assent serve run", "Every machine has it and has checked it",
 		"On the phone", "The question is on Ann's phone", "-pears 4", "+pears 5", "A stolen session cannot say yes", "The call ran",
-		"Two of three", "2 of oncall, not Bob", "can only deny this", "Bob is behind the agent", "1 more of oncall needed",
-		"The database is still there", "The database is gone", "It ran once. The record has two signatures: Ann (p_ann, passkey) and Cleo (p_cleo, passkey)",
+		"Two of three", "2 of oncall, not Bob", "can only deny this", "Bob is behind the agent", "The database is still there",
+		"1 more of oncall needed", "The database is gone", "It ran once. The record has two signatures: Ann (p_ann, passkey) and Cleo (p_cleo, passkey)",
 		"The server is away", "notes/today.md is written", "where Cleo approved it", "nobody at the machine can approve it",
 		"was last confirmed 25h ago", "reaches Ann and Bob by itself", "it runs, once", "Every record of the time without a server",
 		"Prove it", "are in the server's log", "is in the log, as it was recorded", "it grew from", "the proof does not hold", "S63",

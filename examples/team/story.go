@@ -67,7 +67,7 @@ func twoOfThree(s *stage) {
 	s.say("An agent on build, which is Bob's, wants to delete the database.")
 	q := s.ann.asked("data/shop.db")
 	s.deleted = q.ID
-	s.ok("The question is for those on call: %s.", q.Need)
+	s.ok("The question goes to the people on call: %s.", q.Need)
 
 	local := s.refused(m.starts("approve", m.waits()), 1, onlyDeny)
 	s.ok("Bob cannot approve it at his machine:")
@@ -78,17 +78,19 @@ func twoOfThree(s *stage) {
 	}
 	s.ok("Bob's yes on the phone does not count, because he is behind the agent:")
 	s.quote(err.Error())
-	s.quote(s.ann.yes(q.ID))
+	words = s.ann.yes(q.ID)
 	if state := s.ann.reads(q.ID); state.Ended != "" || m.gone("data/shop.db") {
 		fail("it ended before two had agreed: %s", state.Ended)
 	}
 	s.ok("Ann said yes. The database is still there.")
+	s.quote(words)
 
 	began := time.Now()
 	s.cleo.asked("data/shop.db")
-	s.quote(s.cleo.yes(q.ID))
+	words = s.cleo.yes(q.ID)
 	s.until("the deletion", func() bool { return m.gone("data/shop.db") })
 	s.ok("Cleo said yes. The database is gone, %d ms later.", time.Since(began).Milliseconds())
+	s.quote(words)
 	s.works(agent)
 
 	runs, voters, _ := m.record(q.ID)
@@ -147,19 +149,19 @@ func serverAway(s *stage) {
 	asks := m.calls("write_file", object{"path": "prices.txt", "content": "apples 2\n"})
 	m.works("approve", m.waits())
 	s.works(asks)
-	s.ok("What nobody is named for is asked at the machine, where Cleo approved it.")
+	s.ok("A call without deciders asks at the machine, where Cleo approved it.")
 
 	reserved := m.calls("delete_file", object{"path": "data/shop.db"})
 	s.refused(m.starts("approve", m.waits()), 1, onlyDeny)
 	if m.gone("data/shop.db") {
 		fail("a call that two must agree to ran without them")
 	}
-	s.ok("What two must agree to waits: nobody at the machine can approve it.")
+	s.ok("A call that needs two people waits: nobody at the machine can approve it.")
 
 	yesterday := time.Now().Add(-25 * time.Hour) // the clock of a machine that was off since then
 	must(os.Chtimes(s.build.state("team", "bundle"), yesterday, yesterday))
 	s.write("all that was sold today\n", s.build.name, "shop", "data", "new.db")
-	s.ok("On a machine that heard nothing for 25 hours it is refused, with the reason:")
+	s.ok("On a machine without contact for 25 hours, such a call is refused with the reason:")
 	s.quote(s.refused(s.build.calls("delete_file", object{"path": "data/new.db"}), denied, "was last confirmed"))
 
 	s.serve("replica 1")
@@ -204,7 +206,7 @@ func proveIt(s *stage) {
 	verify := func(file string) *command {
 		return s.start(s.command(s.path("auditor"), nil, "audit", "verify", "--proof", file, "--log-key", s.logKey, "--since", s.before))
 	}
-	s.ok("An auditor has the proof, the key of the log and an older checkpoint, and asks no server:")
+	s.ok("An auditor checks the proof with the key of the log and an older checkpoint, without any server:")
 	s.quote(s.works(verify(file)))
 
 	body := regexp.MustCompile(`("body":\s*")(.)`)
@@ -218,16 +220,16 @@ func proveIt(s *stage) {
 	if changed == proof {
 		fail("%s has no record", filepath.Base(file))
 	}
-	s.ok("With one changed letter in the record it does not hold:")
+	s.ok("With one changed letter in the record, the check fails:")
 	s.quote(s.refused(verify(s.write(changed, "auditor", "changed.json")), 1, "does not hold"))
 }
 
 func (s *stage) summary() {
 	s.act("What was shown")
-	s.say("S60  A question was answered on a phone, with a passkey, and by nothing else.")
+	s.say("S60  A person answered a question on a phone with a passkey; a stolen session could not.")
 	s.say("S61  Two of three agreed, and not the person behind the agent; it ran once, with both signatures on record.")
-	s.say("S62  Without a server, machines went on with what was allowed and refused the rest; nothing was lost.")
-	s.say("S63  A record was proved to somebody outside, and that nothing was taken out of the log.")
+	s.say("S62  Without a server, machines continued with what was allowed and refused the rest; nothing was lost.")
+	s.say("S63  Somebody outside checked that a record is in the log, and that nothing was removed from it.")
 	s.say("It took %d seconds.", int(time.Since(s.began).Seconds()))
 }
 
@@ -235,13 +237,13 @@ func (s *stage) summary() {
 func (s *stage) stay() {
 	s.laptop.calls("write_file", object{"path": "prices.txt", "content": "apples 1\npears 1\n"})
 	q := s.ann.asked("prices.txt")
-	s.act("It stays until you press Ctrl-C")
-	s.say("Open %s and sign in as Ann: nobody asks for a password.", s.front.url)
-	s.say("The browser does not know the certificate; its authority is %s.", s.path("ca.pem"))
+	s.act("Everything keeps running until you press Ctrl-C")
+	s.say("Open %s and sign in as Ann. There is no password.", s.front.url)
+	s.say("Your browser will warn about the certificate, whose authority is %s.", s.path("ca.pem"))
 	s.say("A question of laptop waits for Ann: %s. She can deny it there.", q.Summary)
-	s.say("To approve, make a passkey on her page of keys, with the code that this prints:")
+	s.say("To approve it, make a passkey on the page Keys with the code that this command prints:")
 	s.say("  %s people invite ann --config %s", s.program, s.path("serve", "serve.yaml"))
-	s.say("and sign it into the policy:")
+	s.say("Then sign the passkey into the policy:")
 	s.say("  %s policy publish %s --key %s --editor bob --config %s", s.program, s.path("admin", "team.yaml"), s.path("admin", "acme.key"),
 		s.path("serve", "serve.yaml"))
 	<-s.ctx.Done()

@@ -199,7 +199,7 @@ func (r *report) decider(n ast.Node, p *Policy) Decider {
 	}
 	d.Expires = valueAt(o, "expires", r.duration, "expires")
 	if len(d.Acts) == 0 || len(d.Need) == 0 {
-		r.problem(n, "a decider names acts and who must agree")
+		r.problem(n, "a decider needs the keys acts and need")
 	}
 	return d
 }

@@ -174,8 +174,8 @@ func (d *doctor) configs(ctx context.Context, order setup.Order) {
 		d.problem(about, "have your administrator fix it; until then every call is refused", "%v", err)
 	} else if admin != nil {
 		d.ok(about, "the administrator's %s can be read", d.places.Admin)
-		d.team(ctx)
 	}
+	d.team(ctx)
 	userFile := filepath.Join(d.places.Config, config.UserName)
 	var err error
 	if d.user, err = d.places.User(); err != nil {
@@ -216,7 +216,7 @@ func (d *doctor) configs(ctx context.Context, order setup.Order) {
 	d.checked(ctx, found, relative(d.dir, found))
 }
 
-// team looks at the team that the machine belongs to.
+// team looks at the machine's team: its policy, and whether the server answers.
 func (d *doctor) team(ctx context.Context) {
 	holds, err := setup.Resolve(ctx, setup.Order{Places: d.places, Dir: d.dir})
 	if err != nil {
@@ -225,10 +225,22 @@ func (d *doctor) team(ctx context.Context) {
 	t := teamOf(holds)
 	switch {
 	case t == nil:
+		return
+	case t.Untrusted:
+		d.problem("team", "ask the team for its key, and add it to "+d.places.Admin+", as 'assent join' printed", "%s: %s", t.Name, t.Problem)
+		return
+	case t.Gate == "":
+		d.problem("team", "run 'assent join URL --token TOKEN'", "%s: %s", t.Name, t.Problem)
+		return
+	case t.Problem != "" && t.Away.IsZero():
+		d.problem("team", "run 'assent bridge', and read its messages; if the team has published nothing yet, it must do so first", "%s: %s", t.Name, t.Problem)
 	case t.Problem != "":
-		d.problem("team", "run 'assent bridge', and see its messages", "%s: %s", t.Name, t.Problem)
+		d.problem("team", "make the server reachable", "%s: %s", t.Name, t.Problem)
 	default:
 		d.ok("team", "%s", t.policy())
+	}
+	if !t.Away.IsZero() && t.Bridge {
+		d.warn("team", "check the connection to "+t.Server, "the server has not answered since %s: %s", t.Away.Local().Format(time.TimeOnly), t.Why)
 	}
 }
 

@@ -3,6 +3,7 @@ package health
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/assent-dev/assent/internal/setup"
@@ -11,12 +12,14 @@ import (
 	"github.com/assent-dev/assent/store"
 )
 
-// A Team is how this machine stands to its team and its server.
+// A Team describes the machine's team and its server.
 type Team struct {
 	Name   string `json:"name"`
 	Server string `json:"server,omitempty"`
 	Gate   string `json:"gate,omitempty"` // empty if this machine has not joined
-	// Serial is that of the policy that is held, 0 for none, and Problem why it, or this machine, is not in order.
+	// Untrusted says that the administrator's file does not name the team's key.
+	Untrusted bool `json:"untrusted,omitempty"`
+	// Serial is that of the machine's policy, 0 for none, and Problem what is wrong with it or with this machine.
 	Serial  int64  `json:"serial"`
 	Problem string `json:"problem,omitempty"`
 	// Age is how many seconds ago the policy was confirmed.
@@ -34,7 +37,7 @@ type Team struct {
 	Log    string `json:"log,omitempty"`
 }
 
-// teamOf finds out how the machine stands to its team; nil if it has none.
+// teamOf describes the machine's team; nil if it has none.
 func teamOf(of *setup.Setup) *Team {
 	state := of.Places.State
 	status, ok := of.TeamStatus()
@@ -44,7 +47,8 @@ func teamOf(of *setup.Setup) *Team {
 	t := &Team{Name: status.Team, Server: status.Server, Gate: status.Gate, Serial: status.Serial, Problem: status.Why,
 		Age: int64(status.Age.Seconds()), Bridge: link.Runs(state)}
 	if !ok { // it has joined, and the administrator does not say whom to trust
-		t.Problem = "the administrator's file has no team.trust, so that nothing which the team says counts here"
+		t.Untrusted = true
+		t.Problem = "the administrator's file has no team.trust, so the team's policy and answers have no effect here"
 		if m, err := member.LoadMachine(state); err == nil {
 			t.Name, t.Server, t.Gate = m.Tenant, m.Server, m.Gate
 		}
@@ -57,9 +61,21 @@ func teamOf(of *setup.Setup) *Team {
 	return t
 }
 
-// policy says which policy is held.
+// age is how long ago the server confirmed the policy, without what nobody needs: 30h, not 30h0m0s.
+func (t *Team) age() string {
+	text := (time.Duration(t.Age) * time.Second).String()
+	if cut, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = cut + "m"
+	}
+	if cut, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = cut + "h"
+	}
+	return text
+}
+
+// policy says which policy the machine has.
 func (t *Team) policy() string {
-	return fmt.Sprintf("%s, policy %d, confirmed %s ago", t.Name, t.Serial, time.Duration(t.Age)*time.Second)
+	return fmt.Sprintf("%s, policy %d, confirmed %s ago", t.Name, t.Serial, t.age())
 }
 
 // unsent is how many records the server does not have yet.
@@ -72,7 +88,7 @@ func unsent(ctx context.Context, state string, kept *store.Store) int64 {
 	return max(seal.Seq-sent, 0)
 }
 
-// lines say it to a person.
+// lines describe it for a person.
 func (t *Team) lines(now time.Time) (out []string) {
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	if t.Gate == "" {
@@ -81,7 +97,7 @@ func (t *Team) lines(now time.Time) (out []string) {
 		add("%s, as %s at %s", t.Name, t.Gate, t.Server)
 	}
 	if t.Serial > 0 {
-		add("policy %d, confirmed %s ago", t.Serial, time.Duration(t.Age)*time.Second)
+		add("policy %d, confirmed %s ago", t.Serial, t.age())
 	}
 	if t.Problem != "" {
 		add("%s", t.Problem)
@@ -102,7 +118,7 @@ func (t *Team) lines(now time.Time) (out []string) {
 		waiting += fmt.Sprintf("; the server does not take %d more", t.Refused)
 	}
 	add("%s; %s", waiting, count(int(t.Unsent), "record is not sent yet", "records are not sent yet"))
-	if t.Log != "" {
+	if t.Log != "" && t.Away.IsZero() { // otherwise it was said already
 		add("records: %s", t.Log)
 	}
 	return out

@@ -115,7 +115,10 @@ func (a *answering) asks(ctx context.Context, d *evaluator, e agents.Event, answ
 			return err
 		}
 	}
+	reserved := func(s policy.Step) bool { return s.Look == "deciders" && s.Found == "reserved" }
 	switch {
+	case slices.ContainsFunc(answer.Trace, reserved): // in observe mode too, as the hook does
+		answer.Where = "the people that the team's policy names"
 	case a.Observe || d.setup.Person.Hook.Observe:
 		answer.Where = "nowhere: assent only observes"
 	case open && who != "deny":

@@ -71,7 +71,10 @@ func Compare(before, after *bundle.Bundle) Diff {
 // IsZero reports whether nothing changes but the serial and the dates.
 func (d Diff) IsZero() bool { return d.Policy == "" && len(d.Changes) == 0 }
 
-func policySide(b *bundle.Bundle) present.Side { return present.Side{Name: "policy", Text: b.Policy} }
+// policySide is the policy as one side of a diff. A source with deciders alone leaves an empty line, which is nothing to show.
+func policySide(b *bundle.Bundle) present.Side {
+	return present.Side{Name: "policy", Text: strings.TrimPrefix(b.Policy, "\n")}
+}
 
 func (d *Diff) add(topic Topic, sign, text string) {
 	d.Changes = append(d.Changes, Change{topic, sign, text})

@@ -37,7 +37,7 @@ type Published struct {
 }
 
 // ErrConflict says that somebody else published meanwhile; match with [errors.Is].
-var ErrConflict = errors.New("somebody else published meanwhile: look at what changed, and publish again")
+var ErrConflict = errors.New("somebody else published in the meantime: look at what changed, and publish again")
 
 // Newest returns the newest bundle that the team's key signed; nil if there is none.
 func Newest(ctx context.Context, d Desk, trust string) (*bundle.Bundle, error) {
@@ -59,7 +59,7 @@ func Find(ctx context.Context, d Desk, trust string, serial int64) (*bundle.Bund
 			return bundle.Open(p.Note, trust)
 		}
 	}
-	return nil, fmt.Errorf("there is no bundle with the serial %d; 'assent policy history' has them", serial)
+	return nil, fmt.Errorf("there is no bundle with the serial %d; see 'assent policy history'", serial)
 }
 
 // A Local is the desk of who can reach the database.
@@ -78,7 +78,7 @@ func (l *Local) verify(note []byte) (int64, error) {
 		return 0, err
 	}
 	if b.Tenant != l.DB.Tenant() {
-		return 0, fmt.Errorf("it is of the team %q, and this is %q", b.Tenant, l.DB.Tenant())
+		return 0, fmt.Errorf("it belongs to the team %q, and this is the team %q", b.Tenant, l.DB.Tenant())
 	}
 	return b.Serial, nil
 }

@@ -1,7 +1,6 @@
-// Package admin is what the commands about a team do: prepare the next bundle, say what it changes, try it on
-// past calls, and publish it; and prove that a record is in the log.
+// Package admin implements the commands that administer a team. It prepares the next bundle, shows what it changes,
+// tries it on past calls, and publishes it. It also proves that a record is in the log.
 //
-// Everything works on the server's database, where somebody runs the command beside the server, or over HTTPS,
-// where each call is signed with the team's key: see [Desk]. Neither gives any authority: a bundle counts by
-// its signature, which is made where the key is.
+// A [Desk] works on the server's database when the command runs on the server, or over HTTPS with calls that the
+// team's key signs. Neither way gives any authority: a bundle is valid only with the signature of the team's key.
 package admin

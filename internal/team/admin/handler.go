@@ -11,19 +11,19 @@ import (
 	"github.com/assent-dev/assent/internal/team/wire"
 )
 
-// A Body reads a call of at most so many bytes, whose caller nobody knows yet. It is given back with done. If it is not ok,
-// the call has been answered.
+// A Body reads a call of at most so many bytes from a caller that is not known yet. Call done when the body is not needed
+// any more. If ok is false, the call has been answered.
 type Body func(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), ok bool)
 
-// Handler answers the calls of a [Remote], below /policy/ and /audit/. Who has the team's key, whose public half is
-// in the server's file, can read the directory and the records, and publish; a machine can have proofs of its own
-// records.
+// Handler answers the calls of a [Remote], below /policy/ and /audit/. With the team's key, a caller can read the
+// directory and the records, and publish. A machine can get proofs of its own records. The server's file has the public
+// half of the team's key.
 func Handler(l *Local, key wire.Verifier, clock func() time.Time, read Body) http.Handler {
 	mux := http.NewServeMux()
 	signed := func(pattern string, most int, do func(w http.ResponseWriter, r *http.Request, body []byte) error) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if !wire.IsPolicyCall(r) { // before anything of it is read
-				problem(w, http.StatusUnauthorized, "the call is not signed with the team's key")
+				problem(w, http.StatusUnauthorized, "this needs the team's key; name its file with --key")
 				return
 			}
 			body, done, ok := read(w, r, most)
@@ -116,7 +116,7 @@ func fail(w http.ResponseWriter, err error) {
 	case errors.Is(err, bundle.ErrRefused):
 		problem(w, http.StatusUnprocessableEntity, err.Error())
 	default:
-		problem(w, http.StatusInternalServerError, "the server could not do it; its log may say why")
+		problem(w, http.StatusInternalServerError, "the server could not do it; see its log")
 	}
 }
 

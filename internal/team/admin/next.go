@@ -153,7 +153,7 @@ func (e Edition) machines(b *bundle.Bundle, note func(string, ...any)) {
 }
 
 // errNoEditor says that nobody is named who wrote the policy.
-var errNoEditor = errors.New("several people could have written this policy: name who did with --editor")
+var errNoEditor = errors.New("missing --editor: name the person who wrote this policy")
 
 func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
 	if len(e.Editors) == 0 {
@@ -168,7 +168,7 @@ func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
 	var out []string
 	for _, id := range e.Editors {
 		if b.Person(id) == nil {
-			return nil, fmt.Errorf("editor %q is not one of the people; 'assent people list' has them", id)
+			return nil, fmt.Errorf("editor %q is not one of the people; see 'assent people list'", id)
 		}
 		if !slices.Contains(out, id) {
 			out = append(out, id)
@@ -178,8 +178,7 @@ func (e Edition) editors(b *bundle.Bundle) ([]string, error) {
 	return out, nil
 }
 
-// reachable notes deciders that not enough people can fill, now or from some time on: what they are named for would
-// be denied.
+// reachable notes deciders that not enough people can fill, now or from some time on: their calls can only be denied.
 func reachable(b *bundle.Bundle, note func(string, ...any)) {
 	times := changeTimes(b)
 	for i, d := range b.Deciders {
@@ -188,16 +187,25 @@ func reachable(b *bundle.Bundle, note func(string, ...any)) {
 				continue
 			}
 			for _, at := range times {
-				n := able(b, d, f.From, at)
-				if n >= f.Count {
+				can := able(b, d, f.From, at)
+				which, short := "", f.Count-len(can)
+				// A machine takes its sponsor away, and no more than one.
+				if short == 0 && slices.Contains(d.Not, approval.NotSponsor) &&
+					slices.ContainsFunc(b.Machines, func(m bundle.Machine) bool { return slices.Contains(can, m.Sponsor) }) {
+					which, short = ", one of them the sponsor of a machine", 1
+				}
+				if short <= 0 {
 					continue
 				}
-				since := ""
+				since, whose := "", "its calls"
 				if at.After(b.Issued) {
 					since = "from " + when(at) + " on "
 				}
-				note("Decider %d needs %d of %s with a %s, and %s%d can: what it is about can only be denied, or wait for an escalation.",
-					i+1, f.Count, f.From, d.Proof, since, n)
+				if which != "" {
+					whose = "calls of that machine"
+				}
+				note("Decider %d needs %d of %s with a %s, and %s%d can%s: %s can only be denied, or wait for an escalation.",
+					i+1, f.Count, f.From, d.Proof, since, len(can), which, whose)
 				break
 			}
 		}
@@ -225,15 +233,16 @@ func changeTimes(b *bundle.Bundle) []time.Time {
 	return out
 }
 
-// able is how many people of a group can say yes for a decider at that time.
-func able(b *bundle.Bundle, d bundle.Decider, group string, at time.Time) (n int) {
+// able are the people of a group who can say yes for a decider at that time.
+func able(b *bundle.Bundle, d bundle.Decider, group string, at time.Time) (ids []string) {
 	for _, p := range b.People {
+		out := slices.Contains(d.Not, p.ID) || slices.Contains(d.Not, approval.NotEditor) && slices.Contains(b.Editors, p.ID)
 		proves := d.Proof == approval.StrengthSession || canProve(p, d.Proof)
-		if proves && slices.Contains(p.GroupsAt(at), group) && !slices.Contains(d.Not, p.ID) {
-			n++
+		if !out && proves && slices.Contains(p.GroupsAt(at), group) {
+			ids = append(ids, p.ID)
 		}
 	}
-	return n
+	return ids
 }
 
 func canProve(p bundle.Person, proof approval.Strength) bool {

@@ -50,7 +50,9 @@ func TestNext(t *testing.T) {
 		Agents: []db.Agent{{Gate: "g_1", Name: "codex", Sponsor: "p_eve"}, {Gate: "g_1", Name: "claude-code", Sponsor: "p_bob"}},
 	}
 	e := Edition{Directory: d, Before: someBundle(), Valid: 30 * 24 * time.Hour, Source: bundle.Source{Policy: "version: 1\n", Stale: bundle.StaleAsk,
-		MaxAge: bundle.DefaultMaxAge, Deciders: []bundle.Decider{{Acts: []string{"pay:*"}, Need: []bundle.From{{From: "sre", Count: 2}}, Proof: approval.StrengthPasskey}}}}
+		MaxAge: bundle.DefaultMaxAge, Deciders: []bundle.Decider{{Acts: []string{"pay:*"}, Need: []bundle.From{{From: "sre", Count: 2}}, Proof: approval.StrengthPasskey},
+			{Acts: []string{"send_mail"}, Need: []bundle.From{{From: "sre", Count: 1}}, Not: []string{approval.NotSponsor}, Proof: approval.StrengthPasskey},
+			{Acts: []string{"deploy"}, Need: []bundle.From{{From: "sre", Count: 2}}, Not: []string{approval.NotEditor}, Proof: approval.StrengthSession}}}}
 	if _, _, err := e.Next(); err == nil || !strings.Contains(err.Error(), "--editor") {
 		t.Errorf("without an editor: %v", err)
 	}
@@ -74,7 +76,8 @@ func TestNext(t *testing.T) {
 	all := strings.Join(notes, "\n")
 	for _, words := range []string{`The passkey "phone" of p_ann (c_new), let in by p_bob, is left out`, `If Ann did not add it: assent people revoke-key c_new`,
 		`This signs in a new key, the passkey "phone" of p_ann (c_ann), let in by p_bob`, "A key of p_ann is left out", "g_2 (b) is left out", "codex on g_1 has the machine's sponsor",
-		"Decider 1 needs 2 of sre with a passkey, and 1 can"} {
+		"Decider 1 needs 2 of sre with a passkey, and 1 can:", "Decider 2 needs 1 of sre with a passkey, and 1 can, one of them the sponsor of a machine",
+		"Decider 3 needs 2 of sre with a session, and 1 can:"} {
 		if !strings.Contains(all, words) {
 			t.Errorf("%q is not among the notes:\n%s", words, all)
 		}

@@ -49,7 +49,7 @@ func Dial(server string, sign func(*http.Request, []byte) error) (*Remote, error
 		return nil, fmt.Errorf("server %q: write https://HOST, or http://localhost:PORT on one machine", server)
 	}
 	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error {
-		return errors.New("the server sends elsewhere; name the right one with --server")
+		return errors.New("the server redirects to another address; name the right one with --server")
 	}}
 	return &Remote{server: u, sign: sign, client: client}, nil
 }
@@ -58,7 +58,7 @@ func Dial(server string, sign func(*http.Request, []byte) error) (*Remote, error
 func (r *Remote) Trust(ca string) error {
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM([]byte(ca)) {
-		return errors.New("there is no certificate in the CA file; it must be PEM")
+		return errors.New("the CA file contains no certificate in PEM format")
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}

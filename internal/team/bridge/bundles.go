@@ -24,7 +24,7 @@ type held struct {
 }
 
 // errNoTrust says why no bundle is taken.
-var errNoTrust = errors.New("the administrator's file has no team.trust yet, so that nothing which the server says counts")
+var errNoTrust = errors.New("the administrator's file has no team.trust yet, so the team's policy and answers have no effect")
 
 // member returns what this machine holds, by the key that the administrator's file names now.
 func (b *Bridge) member() (*member.Member, config.Team, error) {

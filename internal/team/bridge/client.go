@@ -54,7 +54,7 @@ func NewClient(server, ca string) (*Client, error) {
 	if ca != "" {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM([]byte(ca)) {
-			return nil, errors.New("there is no certificate in the CA file; it must be PEM")
+			return nil, errors.New("the CA file contains no certificate in PEM format")
 		}
 	}
 	// A connection that the network forgot is noticed though nothing is said on it.
@@ -90,9 +90,9 @@ func parseServer(text string) (*url.URL, error) {
 	case u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "":
 		return nil, fmt.Errorf("invalid server address %q: write it as https://HOST", text)
 	case u.Scheme == "http" && !loopback(u.Hostname()):
-		return nil, fmt.Errorf("server address %q: http is for this machine itself only; use https", text)
+		return nil, fmt.Errorf("server address %q: http works only on this machine; use https", text)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return nil, fmt.Errorf("invalid server address %q: it has more than a host and a port", text)
+		return nil, fmt.Errorf("invalid server address %q: write only the host and port, such as https://assent.example.org", text)
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }
@@ -102,7 +102,7 @@ func loopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// A RefusedError is what a server that was reached says instead of an answer.
+// A RefusedError is an answer of the server that refuses a call.
 type RefusedError struct {
 	Status int
 	What   string
@@ -226,7 +226,7 @@ func readAtMost(r io.Reader, limit int64, host string) ([]byte, error) {
 	return data, err
 }
 
-// refusal says in words why a server did not do what it was asked.
+// refusal describes why a server refused a call.
 func refusal(answer *http.Response, said []byte) error {
 	e := &RefusedError{Status: answer.StatusCode, What: answer.Status}
 	var p wire.Problem
@@ -238,6 +238,8 @@ func refusal(answer *http.Response, said []byte) error {
 		e.What = p.Detail
 	case p.Title != "":
 		e.What = p.Title
+	default:
+		e.What += ", and it does not answer as assent serve does; check the address, and whether it begins with https"
 	}
 	e.What = present.SafeLine(e.What)
 	return e

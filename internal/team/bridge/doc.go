@@ -1,11 +1,11 @@
-// Package bridge is the process of a joined machine that talks to the server of its team. One runs for each user of
-// a machine, beside the gates, which go on without it and without the server.
+// Package bridge is the process of a joined machine that talks to the server of its team. One runs for each user of a
+// machine, beside the gates. The gates continue when the bridge or the server is not there.
 //
-// It does four things, each in a loop of its own that survives the absence of the server: it sends the questions
-// of the local store and says when they need no answer any more; it waits for answers and gives them to the local
-// store, where the gate that asked verifies them; it fetches the signed bundle; it ships the local log.
+// It does four things, each in a loop of its own that survives the absence of the server. It sends the questions of the
+// local store, and tells the server when they need no answer any more. It waits for answers and passes them to the local
+// store, where the gate that asked verifies them. It fetches the signed bundle. It sends the local log.
 //
-// Whatever it holds in memory can be lost at any time. What the server must not forget lies in STATE/team, what the
-// machine must not forget in the store. Everything that it sends can be sent again, and everything that it gets
-// counts once, because the store settles a request once.
+// The bridge can lose everything that it holds in memory. STATE/team has what the server must not forget, and the store
+// has what the machine must not forget. Everything that it sends can be sent again. Everything that it receives counts
+// once, because the store settles a request once.
 package bridge

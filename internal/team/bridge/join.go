@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,8 +25,8 @@ type Joining struct {
 	State, Server, Token, CA, Host, User string
 }
 
-// Join makes this machine a member. Nothing is changed here before the server has agreed. Seal opens the log, and
-// returns the number of its last record: what was before is not the team's.
+// Join makes this machine a member. Nothing changes here before the server agrees. Seal opens the log, and returns the
+// number of its last record: earlier records do not belong to the team.
 func Join(ctx context.Context, j Joining, seal func() (int64, error)) (wire.Joined, error) {
 	var none wire.Joined
 	if m, err := member.LoadMachine(j.State); !errors.Is(err, fs.ErrNotExist) {
@@ -44,15 +45,18 @@ func Join(ctx context.Context, j Joining, seal func() (int64, error)) (wire.Join
 	}
 	is, err := c.Join(ctx, wire.Join{Token: j.Token, Public: public, Host: j.Host, User: j.User})
 	if err != nil {
+		if errors.As(err, new(x509.UnknownAuthorityError)) {
+			err = fmt.Errorf("%w; if the team has its own certificate authority, name its certificate with --ca FILE", err)
+		}
 		return none, fmt.Errorf("joining %s: %w", c.base.Host, err)
 	}
 	m := &member.Machine{Tenant: is.Tenant, Gate: is.Gate, Server: c.base.String(), Private: private, CA: j.CA}
 	if err := keep(ctx, j.State, m, seal); err != nil {
 		c.gate, c.key = m.Gate, m.Private
 		if left := c.Leave(context.WithoutCancel(ctx)); left != nil {
-			err = fmt.Errorf("%w; the server has this machine as %s, and could not be told: have its key revoked", err, m.Gate)
+			err = fmt.Errorf("%w; the server still has this machine as %s: ask an administrator to run 'assent gates revoke %s'", err, m.Gate, m.Gate)
 		}
-		return none, fmt.Errorf("nothing was joined: %w", err)
+		return none, fmt.Errorf("this machine has not joined: %w", err)
 	}
 	return is, nil
 }
@@ -79,8 +83,8 @@ func keep(ctx context.Context, state string, m *member.Machine, seal func() (int
 	return member.SaveMachine(state, m)
 }
 
-// Leave makes this machine no member any more. The error of the server is returned apart: the files are gone all the
-// same.
+// Leave ends the membership of this machine. It returns the error of the server separately, because it removes the
+// files in any case.
 func Leave(ctx context.Context, state string) (was *member.Machine, untold, err error) {
 	was, err = member.LoadMachine(state)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -129,8 +133,8 @@ func TrustLines(trust, tenant string) string {
 	return fmt.Sprintf("team:\n  trust: %q\n  name: %q\n", trust, tenant)
 }
 
-// WriteTrust puts the team into the administrator's file, which is made if there is none. One that names a team
-// already is left as it is.
+// WriteTrust adds the team to the administrator's file, which it makes if there is none. It does not change a file that
+// names a team already.
 func WriteTrust(path, trust, tenant string) error {
 	admin, err := config.ReadAdmin(path)
 	if err != nil {
@@ -142,7 +146,7 @@ func WriteTrust(path, trust, tenant string) error {
 		case is.Trust == trust && is.Name == tenant:
 			return nil
 		case is.Trust != "":
-			return fmt.Errorf("%s names a team already, with the key %s; change it there", path, is.Trust)
+			return fmt.Errorf("%s names a team already, with the key %s; edit the file", path, is.Trust)
 		}
 		data, err := os.ReadFile(path)
 		if err != nil {
@@ -167,7 +171,7 @@ func WriteTrust(path, trust, tenant string) error {
 	}
 	// What the gates could not read would refuse every call.
 	if read, err := config.ReadAdmin(f.Name()); err != nil || read == nil || read.Policy.Team.Trust != trust {
-		return fmt.Errorf("%s cannot be extended by itself (%w); add these lines to it:\n%s", path, err, TrustLines(trust, tenant))
+		return fmt.Errorf("%s cannot be extended automatically (%w); add these lines to it:\n%s", path, err, TrustLines(trust, tenant))
 	}
 	return os.Rename(f.Name(), path)
 }

@@ -102,7 +102,7 @@ func (b *Bridge) acknowledged(ctx context.Context, kept wire.Kept, sent int64) e
 		kept.Seq = b.Machine.After
 	}
 	if kept.Seq == sent {
-		return errors.New("the server does not take the records, and does not say why")
+		return errors.New("the server refuses the records without a reason")
 	}
 	if kept.Seq > b.Machine.After {
 		rows, err := b.Store.ChainRows(ctx, kept.Seq-1, 1, 0)

@@ -229,7 +229,7 @@ func (s *Server) join(body []byte) (any, error) {
 	id := fmt.Sprintf("g_%d", len(s.gates)+1)
 	s.mu.Unlock()
 	if !ok {
-		return nil, problem{http.StatusForbidden, errors.New("the token was used, has expired or never was; ask for another")}
+		return nil, problem{http.StatusForbidden, errors.New("the token is unknown, used or expired; ask an administrator for a new one")}
 	}
 	s.Join(id, j.Public)
 	return wire.Joined{Tenant: s.Team.Name, Gate: id, Sponsor: s.Team.Bundle.People[0].ID, Team: "Acme"}, nil

@@ -128,11 +128,11 @@ func (b *Bundle) Validate() error {
 	case b.Version != Version:
 		return fmt.Errorf("it has version %d; this program knows version %d", b.Version, Version)
 	case b.Tenant == "":
-		return errors.New("it names no tenant")
+		return errors.New("it has no tenant")
 	case b.Serial < 1:
 		return fmt.Errorf("serial %d: the first is 1", b.Serial)
 	case b.Issued.IsZero() || !b.Expires.After(b.Issued):
-		return errors.New("it must be issued at some time, and expire later")
+		return errors.New("issued and expires must be set, and expires must be the later one")
 	case b.MaxAge <= 0:
 		return errors.New("max_age must be more than 0")
 	case b.Stale != StaleAsk && b.Stale != StaleDeny:
@@ -178,7 +178,7 @@ func (b *Bundle) validNot(not []string) error {
 		case slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(strings.TrimSpace(who), w) }):
 			return fmt.Errorf("not %q: write sponsor or editor", who)
 		case who == "" || slices.ContainsFunc(b.People, inGroup):
-			return fmt.Errorf("not %q: it takes sponsor, editor and persons by their ids, and no groups", who)
+			return fmt.Errorf("not %q: use sponsor, editor or the ids of persons; groups are not possible here", who)
 		}
 		if who == approval.NotEditor && len(b.Editors) == 0 {
 			return errors.New("not editor: the bundle names no editors")
@@ -196,7 +196,7 @@ func (b *Bundle) validPeople() error {
 		case ids[p.ID]:
 			return fmt.Errorf("two persons have the id %s", p.ID)
 		case slices.Contains(words, p.ID):
-			return fmt.Errorf("person %q: the word has a meaning of its own", p.ID)
+			return fmt.Errorf("person %q: policies use this word for something else", p.ID)
 		}
 		if err := p.validGroups(); err != nil {
 			return fmt.Errorf("person %s: %w", p.ID, err)
@@ -208,7 +208,7 @@ func (b *Bundle) validPeople() error {
 			}
 			// One key under two names would let one person answer as two.
 			if credentials[c.ID] || keys[string(c.Public)] || c.Person != "" && c.Person != p.ID {
-				return fmt.Errorf("the credential %s of %s, or its key, is there twice or says that it is another's", c.ID, p.ID)
+				return fmt.Errorf("the credential %s of %s, or its key, is duplicated or belongs to somebody else", c.ID, p.ID)
 			}
 			credentials[c.ID], keys[string(c.Public)] = true, true
 		}
@@ -231,7 +231,7 @@ func (b *Bundle) validMachines() error {
 		names := map[string]bool{}
 		for _, a := range m.Agents {
 			if a.Name == "" || names[a.Name] || b.Person(a.Sponsor) == nil {
-				return fmt.Errorf("machine %s: agent %q has no name, is there twice, or its sponsor %q is not one of the people",
+				return fmt.Errorf("machine %s: agent %q has no name, is duplicated, or its sponsor %q is not one of the people",
 					m.ID, a.Name, a.Sponsor)
 			}
 			names[a.Name] = true

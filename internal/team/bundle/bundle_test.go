@@ -46,7 +46,7 @@ func TestParse(t *testing.T) {
 	}
 	for text, part := range map[string]string{
 		"deciders: [{need: [{from: a}]}]":                                                   "needs a acts",
-		"deciders: [{acts: [shell(x)], need: []}]":                                          "who must agree",
+		"deciders: [{acts: [shell(x)], need: []}]":                                          "the keys acts and need",
 		"deciders: [{acts: ['shell('], need: [{from: a}]}]":                                 "shell(",
 		"deciders: [{acts: [shell(x)], need: [{from: a, count: 0}]}]":                       "1 or more",
 		"deciders: [{acts: [shell(x)], need: [{from: sponsor, count: 2}]}]":                 "one sponsor",

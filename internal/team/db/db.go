@@ -27,7 +27,7 @@ var (
 	ErrChanged  = errors.New("a row of the database is not what was written")
 	ErrGap      = errors.New("records are missing")
 	ErrFork     = errors.New("the server has other records with these numbers")
-	ErrSpent    = errors.New("the code was used, has expired or never was")
+	ErrSpent    = errors.New("the code is unknown, used or expired; ask for a new one")
 	ErrPruned   = errors.New("the server has removed it: it is older than keep_days of the team's policy")
 	ErrSerial   = errors.New("the bundle's serial is not the next")
 )

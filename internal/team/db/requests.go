@@ -52,7 +52,7 @@ const personPrefix = "person:"
 // parseRequest reads and checks what a gate signed.
 func (d *DB) parseRequest(gate string, key ed25519.PublicKey, body, signature []byte) (*approval.Request, error) {
 	if !wire.VerifyRequest(key, body, signature) {
-		return nil, errors.New("the machine's signature does not fit")
+		return nil, errors.New("the machine's signature is not valid")
 	}
 	var r approval.Request
 	if err := json.Unmarshal(body, &r); err != nil {
@@ -66,7 +66,7 @@ func (d *DB) parseRequest(gate string, key ed25519.PublicKey, body, signature []
 	case r.Routing.Tenant != d.tenant || r.Routing.Gate != gate:
 		return nil, errors.New("it is of another team or machine")
 	case r.Routing.Sponsor == "":
-		return nil, errors.New("nobody is behind its agent")
+		return nil, errors.New("its agent has no sponsor")
 	}
 	if err := r.Routing.Need.Validate(); err != nil {
 		return nil, err
@@ -296,7 +296,7 @@ func (r *Request) parse(id, gate string, view, decision []byte) error {
 // Verify reports why the request is not what the gate with this key signed.
 func (r *Request) Verify(key ed25519.PublicKey) error {
 	if !wire.VerifyRequest(key, r.Body, r.Signature) {
-		return fmt.Errorf("request %s: %w: the machine's signature does not fit", r.ID, ErrChanged)
+		return fmt.Errorf("request %s: %w: the machine's signature is not valid", r.ID, ErrChanged)
 	}
 	return nil
 }

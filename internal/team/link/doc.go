@@ -1,4 +1,4 @@
-// Package link is what processes of a joined machine know of its link to the server, in STATE/team: how far its log has
-// reached the server, and what the process that talks to it (package bridge) says. It starts that process where none
-// runs. It knows no network, so that a hook can use it.
+// Package link has what the processes of a joined machine share about the connection to the server, in STATE/team: how
+// much of the log the server has, and the status that the bridge (package bridge) reports. It starts a bridge if none
+// runs. It does not use the network, so a hook can import it.
 package link

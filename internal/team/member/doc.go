@@ -1,9 +1,9 @@
-// Package member is what a machine holds that has joined a team, in the folder team of the state folder:
+// Package member reads and writes the files of a machine that has joined a team, in the folder team of the state folder:
 //
-//	machine.json   who it is: tenant, gate, server and its private key
-//	bundle         the newest signed policy; the file's time is when the server last said that it is
-//	seen           the highest serial that was ever taken, and the digest of that bundle
+//	machine.json   the machine: tenant, gate, server and its private key
+//	bundle         the newest signed policy; the file's time is when the server last confirmed it
+//	seen           the highest serial that the machine has accepted, and the digest of that bundle
 //
-// The administrator's file says which key signs the policy. Nothing in this folder widens anything by itself:
-// what is missing, too old, rolled back or changed makes a gate stricter.
+// The administrator's file names the key that signs the policy. Nothing in this folder allows anything by itself: a
+// file that is missing, too old, rolled back or changed makes a gate stricter.
 package member

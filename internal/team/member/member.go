@@ -90,7 +90,7 @@ func (m *Member) read() *held {
 	h := new(held)
 	var err error
 	if h.machine, err = LoadMachine(m.state); err == nil && h.machine.Tenant != m.team.Name {
-		h.machine, err = nil, fmt.Errorf("it has joined the team %q", h.machine.Tenant)
+		h.machine, err = nil, fmt.Errorf("this machine has joined the team %q instead", h.machine.Tenant)
 	}
 	joined := ""
 	switch {
@@ -103,10 +103,10 @@ func (m *Member) read() *held {
 		h.bundle = nil
 		why := err.Error()
 		if errors.Is(err, fs.ErrNotExist) {
-			why = "it is not there"
+			why = "the bundle is missing"
 		}
 		h.lost = m.hadPolicy()
-		h.why = fmt.Sprintf("the policy of the team %s cannot be used: %s%s", m.team.Name, why, cmp.Or(joined, "; 'assent bridge' fetches it"))
+		h.why = fmt.Sprintf("the policy of the team %s cannot be used: %s%s", m.team.Name, why, cmp.Or(joined, "; run 'assent bridge' to fetch it"))
 	}
 	return h
 }
@@ -149,10 +149,10 @@ func (h *held) unusable(now time.Time) string {
 	name, age := h.bundle.Name(), now.Sub(h.confirmed)
 	switch {
 	case !now.Before(h.bundle.Expires):
-		return fmt.Sprintf("%s expired at %s; the team must publish a newer one, and 'assent bridge' fetches it",
+		return fmt.Sprintf("%s expired at %s; the team must publish a newer one, which 'assent bridge' then fetches",
 			name, h.bundle.Expires.UTC().Format(time.RFC3339))
 	case age > time.Duration(h.bundle.MaxAge):
-		return fmt.Sprintf("%s was last confirmed %s ago, and may be %s old; 'assent bridge' asks the server",
+		return fmt.Sprintf("%s was last confirmed %s ago, and max_age is %s; run 'assent bridge' to ask the server",
 			name, bundle.Duration(age.Round(time.Minute)), h.bundle.MaxAge)
 	case age < -maxSkew:
 		return fmt.Sprintf("%s was confirmed in the future; set the clock, and 'assent bridge' asks the server", name)

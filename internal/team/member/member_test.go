@@ -140,10 +140,10 @@ func TestStale(t *testing.T) {
 		nobody bool // no decider is known either
 		denies bool
 	}{
-		"too old":       {func(s *scene) { s.now = s.now.Add(25 * time.Hour) }, "was last confirmed 25h ago, and may be 24h old", false, false},
+		"too old":       {func(s *scene) { s.now = s.now.Add(25 * time.Hour) }, "was last confirmed 25h ago, and max_age is 24h", false, false},
 		"expired":       {func(s *scene) { s.now = s.now.AddDate(0, 2, 0) }, "expired at", false, false},
 		"in the future": {func(s *scene) { s.now = s.now.Add(-time.Hour) }, "in the future", false, false},
-		"no bundle":     {func(s *scene) { s.must(os.Remove(member.BundleFile(s.state))) }, "it is not there; 'assent bridge' fetches it", false, true},
+		"no bundle":     {func(s *scene) { s.must(os.Remove(member.BundleFile(s.state))) }, "the bundle is missing; run 'assent bridge' to fetch it", false, true},
 		"stripped": {func(s *scene) {
 			data, err := os.ReadFile(member.BundleFile(s.state))
 			s.must(err)
@@ -174,13 +174,13 @@ func TestStale(t *testing.T) {
 		"no bundle, and none before": {func(s *scene) {
 			s.must(os.RemoveAll(member.Folder(s.state)))
 			s.join()
-		}, "it is not there; 'assent bridge' fetches it", true, false},
-		"left": {func(s *scene) { s.must(member.Forget(s.state)) }, "it is not there; this machine has not joined", false, true},
+		}, "the bundle is missing; run 'assent bridge' to fetch it", true, false},
+		"left": {func(s *scene) { s.must(member.Forget(s.state)) }, "the bundle is missing; this machine has not joined", false, true},
 		"no bundle, and the administrator denies": {func(s *scene) {
 			s.team.Deny = true
 			s.Member = member.Load(s.state, s.team, func() time.Time { return s.now })
 			s.must(os.Remove(member.BundleFile(s.state)))
-		}, "it is not there", true, true},
+		}, "the bundle is missing", true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)

@@ -211,14 +211,14 @@ func (s *Server) voteOn(ctx context.Context, b *bench, usable []proof.Credential
 		mine = mine || c.ID == v.Proof.Credential
 	}
 	if !mine {
-		return result, fmt.Errorf("%w: the passkey is not one of yours that counts", db.ErrVoid)
+		return result, fmt.Errorf("%w: the passkey is not one of yours in the signed policy", db.ErrVoid)
 	}
 	statement, err := approval.ParseStatement(v.Proof.Statement)
 	if err != nil {
 		return result, fmt.Errorf("%w: %w", db.ErrVoid, err)
 	}
 	if left := time.Until(time.Unix(statement.Expires, 0)); left > longestStatement {
-		return result, fmt.Errorf("%w: a statement holds for at most %s", db.ErrVoid, longestStatement)
+		return result, fmt.Errorf("%w: a statement is valid for at most %s", db.ErrVoid, longestStatement)
 	}
 	decision := approval.Decision{Request: v.Request, Fingerprint: statement.Fingerprint, Answer: statement.Answer, Choice: statement.Choice,
 		Stop: statement.Stop, Remember: statement.Remember, Result: v.Result, Arguments: v.Arguments}

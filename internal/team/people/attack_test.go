@@ -190,7 +190,7 @@ func TestAttack_AgentEnrolsAPasskey(t *testing.T) {
 	x.Publish()
 	agent := newPhone(t, x, "Bob") // with the session of Bob
 	agent.knows()
-	if status, why := agent.enrols("", nil); status != http.StatusForbidden || !strings.Contains(why, "needs the code of an invitation") {
+	if status, why := agent.enrols("", nil); status != http.StatusForbidden || !strings.Contains(why, "needs an invitation code") {
 		t.Errorf("without an invitation: %d %s", status, why)
 	}
 	if status, _ := agent.enrols("made-up", nil); status != http.StatusForbidden {

@@ -1,4 +1,4 @@
-// Package people is the side of 'assent serve' that people see: the inbox of a team in a browser, and the API under
-// it. Who is signed in can read and deny. A yes is a signed statement: this package checks it so that the person hears
-// at once what is wrong, and the gate that asked checks it again, with its own request, view and bundle.
+// Package people has the pages and the API of 'assent serve' for people: the inbox of a team in a browser. A person who
+// is signed in can read and deny. An approval is a signed statement. This package checks it so that the person learns at
+// once what is wrong. The gate that asked checks it again, with its own request, view and bundle.
 package people

@@ -53,8 +53,8 @@ func (b *bench) item(r *db.Request, me db.Person) Item {
 	}
 	if r.State != policy.StatePending {
 		i.By = b.names(r.Voted)
-		if r.EndedBy != nil && *r.EndedBy != (policy.Who{}) {
-			i.By = present.SafeLine(r.EndedBy.String()) + " at the machine"
+		if who := there(r); who != "" {
+			i.By = who
 		}
 	}
 	if err := r.Verify(b.key(r.Routing.Gate)); err != nil {
@@ -127,7 +127,7 @@ func (s *Server) detail(ctx context.Context, id string) (*Detail, *bench, error)
 	}
 	view, err := r.Request.View(ctx)
 	if err != nil {
-		return nil, nil, huma.Error422UnprocessableEntity("this request cannot be shown, so it cannot be approved")
+		return nil, nil, huma.Error422UnprocessableEntity("this request cannot be shown, so it cannot be approved; deny it at the machine")
 	}
 	me := personOf(ctx)
 	d := &Detail{Item: b.item(&r, me), Fingerprint: r.Fingerprint.String(), ViewDigest: r.View.String(), Serial: r.Routing.Serial, View: view,
@@ -161,15 +161,27 @@ func (s *Server) detail(ctx context.Context, id string) (*Detail, *bench, error)
 	return d, b, nil
 }
 
+// there is the person who ended a request at the machine; empty if nobody did.
+func there(r *db.Request) string {
+	if r.State == policy.StateExpired || r.EndedBy == nil || *r.EndedBy == (policy.Who{}) {
+		return "" // the gate itself ends a request whose time is over
+	}
+	return present.SafeLine(r.EndedBy.String()) + " at the machine"
+}
+
 // ending says how a request ended, and by whom.
 func (b *bench) ending(r *db.Request, votes []db.CastVote) string {
 	var by []string
 	for _, v := range votes {
 		by = append(by, b.name(v.Person))
 	}
-	switch {
-	case r.EndedBy != nil && *r.EndedBy != (policy.Who{}):
-		return fmt.Sprintf("%s by %s at the machine", r.State, present.SafeLine(r.EndedBy.String()))
+	switch who := there(r); {
+	case r.State == policy.StateExpired:
+		return "expired: nobody answered in time"
+	case r.State == policy.StateDismissed:
+		return "dismissed: the agent no longer asks"
+	case who != "":
+		return fmt.Sprintf("%s by %s", r.State, who)
 	case len(by) > 0 && r.Decision != nil:
 		return fmt.Sprintf("%s by %s", r.State, strings.Join(by, ", "))
 	}
@@ -182,9 +194,9 @@ func (s *Server) fail(err error) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, db.ErrNotFound):
-		return huma.Error404NotFound("no such request; it may have been asked again under another id")
+		return huma.Error404NotFound("there is no such request; the agent may have asked again under another id")
 	case errors.Is(err, db.ErrSettled):
-		return huma.Error409Conflict("it was answered before")
+		return huma.Error409Conflict("somebody has answered it already")
 	case errors.Is(err, db.ErrChanged):
 		return huma.Error422UnprocessableEntity("its machine is not in the signed policy yet, or somebody changed the question in the database")
 	case errors.Is(err, db.ErrVoid):
@@ -196,5 +208,5 @@ func (s *Server) fail(err error) error {
 			"an id, a text or a page in it cannot be: it has a NUL byte, or is none that the server gave")
 	}
 	s.cfg.Log.Error("people", "error", err)
-	return huma.Error503ServiceUnavailable("the database did not answer, and whether it had an effect is not known")
+	return huma.Error503ServiceUnavailable("the database did not answer, so your answer may or may not have had an effect; reload to see")
 }

@@ -70,11 +70,11 @@ func (s *Server) listKeys(ctx context.Context, _ *struct{}) (*keysOutput, error)
 			Counts: in && c.Revoked.IsZero(), Revoked: !c.Revoked.IsZero()}
 		switch {
 		case k.Revoked && in:
-			k.State = "revoked here; gates take it until the next policy is signed"
+			k.State = "revoked here; machines accept it until the next policy is published"
 		case k.Revoked:
 			k.State = "revoked"
 		case in:
-			k.State = "counts"
+			k.State = "in force"
 		default:
 			k.State = b.waits(&c)
 		}
@@ -154,8 +154,11 @@ func (s *Server) addKey(ctx context.Context, in *addKeyInput) (*wordsOutput, err
 		return nil, s.fail(err)
 	}
 	out := &wordsOutput{}
-	out.Body.Words = "Enrolled: " + present.SafeLine(c.Name) + ". It counts after " + bundle.Duration(s.cfg.Door.Wait()).String() +
-		", once somebody has signed it into the policy. Everybody is told about it."
+	waits := ""
+	if wait := s.cfg.Door.Wait(); wait > 0 {
+		waits = "waits " + bundle.Duration(wait).String() + ", and then "
+	}
+	out.Body.Words = "Enrolled: " + present.SafeLine(c.Name) + ". It " + waits + "takes effect when an administrator next publishes the policy."
 	return out, nil
 }
 
@@ -205,7 +208,7 @@ func (s *Server) invite(ctx context.Context, in *inviteInput) (*wordsOutput, err
 	}
 	i := slices.IndexFunc(usable, func(c proof.Credential) bool { return c.ID == p.Credential })
 	if i < 0 {
-		return nil, huma.Error403Forbidden("only somebody with a passkey that counts can invite")
+		return nil, huma.Error403Forbidden("only somebody with a passkey in the signed policy can invite")
 	}
 	if err := proof.Signed(usable[i], invitePurpose, p.Statement, *p); err != nil {
 		return nil, huma.Error403Forbidden(err.Error())
@@ -244,7 +247,7 @@ func (s *Server) invites(statement, person string) error {
 	case said.Version != 1 || said.Tenant != s.cfg.DB.Tenant() || said.Person != person || said.Nonce == "":
 		return errors.New("what was signed does not invite this person")
 	case left <= 0 || left > time.Hour:
-		return errors.New("what was signed has expired, or holds for too long")
+		return errors.New("what was signed has expired, or is valid for too long")
 	}
 	return nil
 }
@@ -255,7 +258,10 @@ func (s *Server) keysPage(ctx context.Context, r *http.Request, _ string) (any, 
 		return nil, err
 	}
 	me := personOf(ctx)
-	p := &keysPage{Name: present.SafeLine(me.Name), Wait: bundle.Duration(s.cfg.Door.Wait()).String(), Suggest: suggestName(r.UserAgent())}
+	p := &keysPage{Name: present.SafeLine(me.Name), Suggest: suggestName(r.UserAgent())}
+	if wait := s.cfg.Door.Wait(); wait > 0 {
+		p.Wait = bundle.Duration(wait).String()
+	}
 	for _, k := range keys.Body.Keys {
 		p.Keys = append(p.Keys, keyRow{k.ID, k.Name, k.State, k.Created, k.Revoked})
 		p.Counts = p.Counts || k.Counts

@@ -48,7 +48,7 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	if err := templates().ExecuteTemplate(&out, "team-"+name, data); err != nil {
 		s.cfg.Log.Error("page", "name", name, "error", err)
-		web.Refuse(w, http.StatusInternalServerError, "the page cannot be made")
+		web.Refuse(w, http.StatusInternalServerError, "the page could not be made; the server's log says why")
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -168,7 +168,7 @@ func decides(d bundle.Decider) string {
 	return present.SafeLine(text)
 }
 
-// A keysPage is what somebody answers with.
+// A keysPage shows the keys with which somebody answers.
 type keysPage struct {
 	Name, Wait, Suggest string
 	Keys                []keyRow

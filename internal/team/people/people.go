@@ -81,7 +81,7 @@ func New(cfg Config) (http.Handler, error) {
 	calls.HandleFunc("GET "+base+"/events", s.stream)
 	calls.HandleFunc("GET /page/{name...}", s.page)
 	calls.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		web.Refuse(w, http.StatusNotFound, "nothing is at this address")
+		web.Refuse(w, http.StatusNotFound, "there is no such page")
 	})
 
 	all := http.NewServeMux()
@@ -99,11 +99,11 @@ func New(cfg Config) (http.Handler, error) {
 func shell(files fs.FS) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			web.Refuse(w, http.StatusMethodNotAllowed, "pages are only read")
+			web.Refuse(w, http.StatusMethodNotAllowed, "this address accepts only GET")
 			return
 		}
 		if strings.HasPrefix(r.URL.Path, "/api") {
-			web.Refuse(w, http.StatusNotFound, "nothing is at this address")
+			web.Refuse(w, http.StatusNotFound, "there is no such page")
 			return
 		}
 		http.ServeFileFS(w, r, files, "team.html")

@@ -382,7 +382,7 @@ func TestPages(t *testing.T) {
 	for path, words := range map[string][]string{
 		"/page/request/" + r.ID: {"2 of sre, not Ann", "Edit notes/a.md", "removed", "Approve", "on <span class=\"path\">laptop"},
 		"/page/votes/" + r.ID:   {"Needs 2 of sre"}, "/page/history": {"pending", "Edit notes/a.md"},
-		"/page/people": {"Ann, ", "2 of sre, not sponsor", "laptop", "number 1"}, "/page/keys": {"You are Bob", "counts", "Invite somebody"},
+		"/page/people": {"Ann, ", "2 of sre, not sponsor", "laptop", "number 1"}, "/page/keys": {"You are Bob", "in force", "Invite somebody"},
 	} {
 		text := bob.page(path)
 		if path == "/page/people" {

@@ -42,19 +42,19 @@ func TestCallsThatAreRefused(t *testing.T) {
 		r.refused(401, "not signed", c.method, c.path, g, body, unsigned)
 		r.refused(401, "not signed", c.method, c.path, g, body, func(q *http.Request) { q.Header.Set("Authorization", "Bearer x") })
 		r.refused(401, "does not know this machine", c.method, c.path, gate{"g_nobody", g.key}, body)
-		r.refused(401, "does not fit", c.method, c.path, gate{g.id, other.key}, body)
-		r.refused(401, "does not fit", c.method, c.path, g, body, func(q *http.Request) { q.URL.RawQuery = "after=1&x=y" })
+		r.refused(401, "is not valid", c.method, c.path, gate{g.id, other.key}, body)
+		r.refused(401, "is not valid", c.method, c.path, g, body, func(q *http.Request) { q.URL.RawQuery = "after=1&x=y" })
 		r.refused(401, "set it", c.method, c.path, g, body, func(q *http.Request) {
 			wire.SignCall(q, body, g.id, g.key, time.Now().Add(-wire.MaxSkew-time.Minute))
 		})
 	}
-	// The signature of another call or of another body does not fit.
+	// The signature of another call or of another body is not valid.
 	tampered := []byte(`[{"request":"r","state":"denied"}]`)
-	r.refused(401, "does not fit", "POST", "/gate/v1/ended", g, tampered, func(q *http.Request) { wire.SignCall(q, []byte("[]"), g.id, g.key, time.Now()) })
+	r.refused(401, "is not valid", "POST", "/gate/v1/ended", g, tampered, func(q *http.Request) { wire.SignCall(q, []byte("[]"), g.id, g.key, time.Now()) })
 	q, err := http.NewRequest("POST", r.url+"/gate/v1/ended", nil)
 	f.must(err)
 	wire.SignCall(q, []byte("{}"), g.id, g.key, time.Now())
-	r.refused(401, "does not fit", "POST", "/gate/v1/leave", gate{}, []byte("{}"), func(p *http.Request) { p.Header = q.Header })
+	r.refused(401, "is not valid", "POST", "/gate/v1/leave", gate{}, []byte("{}"), func(p *http.Request) { p.Header = q.Header })
 	if status := r.do("POST", "/gate/v1/ended", g, []wire.Ended{}, nil); status != 200 {
 		t.Errorf("the machine itself: %d", status)
 	}
@@ -158,12 +158,12 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 		}
 	}
 	// Another machine's question, also one that it signed itself.
-	if _, refused := r.ask(g, f.question(other)); !strings.Contains(refused, "does not fit") {
+	if _, refused := r.ask(g, f.question(other)); !strings.Contains(refused, "is not valid") {
 		t.Error(refused)
 	}
 	q := f.question(g)
 	q.Request = bytes.Replace(q.Request, []byte("claude-code"), []byte("claude-c0de"), 1)
-	if _, refused := r.ask(g, q); !strings.Contains(refused, "does not fit") {
+	if _, refused := r.ask(g, q); !strings.Contains(refused, "is not valid") {
 		t.Error(refused)
 	}
 	// The id of another machine's question is taken.
@@ -187,7 +187,7 @@ func TestQuestionsThatAreRefused(t *testing.T) {
 	r.ask(g, first)
 	r.ask(g, f.question(g))
 	r.ask(g, f.question(g))
-	if _, refused := r.ask(g, f.question(g)); !strings.Contains(refused, "as many as may be") {
+	if _, refused := r.ask(g, f.question(g)); !strings.Contains(refused, "which is the limit; answer or withdraw some first") {
 		t.Error(refused)
 	}
 	if _, refused := r.ask(g, first); refused != "" {

@@ -24,8 +24,10 @@ func (c *certificate) tls() *tls.Config {
 	}
 }
 
-// get returns the newest certificate that could be read; one that is broken or half written does not replace
-// the one before.
+// privateKey reports the key of a certificate that everybody can read. A group may: that is how Debian shares such keys.
+func privateKey(path string) error { return private(path, 0o007, "640") }
+
+// get returns the newest certificate that could be read. A broken or half-written one does not replace it.
 func (c *certificate) get(now time.Time) (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -34,6 +36,9 @@ func (c *certificate) get(now time.Time) (*tls.Certificate, error) {
 	}
 	c.checked = now
 	info, err := os.Stat(c.cert)
+	if err == nil {
+		err = privateKey(c.key)
+	}
 	if err == nil && (c.loaded == nil || !info.ModTime().Equal(c.changed)) {
 		var pair tls.Certificate
 		if pair, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {

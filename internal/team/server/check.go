@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,13 +14,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/assent-dev/assent/internal/team/db"
 )
 
 // A Checked is one thing that was looked at.
 type Checked struct {
 	What string
-	Note string // what was found, if it is well
+	Note string // what was found, if it is fine
 	Err  error
 }
 
@@ -47,27 +50,37 @@ func Check(ctx context.Context, c *Config) []Checked {
 		if err != nil {
 			return "", err
 		}
+		if name := logName(c.Tenant); k.Name() != name {
+			return "", fmt.Errorf("log_key: %s holds the key %s, and the team %s needs one named %s; 'assent serve key FILE --tenant %s' makes it",
+				c.LogKey, k.Name(), c.Tenant, name, c.Tenant)
+		}
 		return fmt.Sprintf("%s+%08x", k.Name(), k.KeyHash()), nil
 	})
 	look("database", func() (string, error) { return checkDatabase(ctx, c) })
 	look("sign-in", func() (string, error) { return checkIssuer(ctx, c) })
 	look("webhooks", func() (string, error) {
 		hooks, err := c.hooks()
-		return fmt.Sprintf("%d, with their secrets", len(hooks)), err
+		if len(hooks) == 0 {
+			return "none", err
+		}
+		return fmt.Sprintf("%d, each with its secret", len(hooks)), err
 	})
 	return out
 }
 
-// soon is when a certificate ends so soon that somebody should hear of it.
+// soon is how long before its end a certificate counts as a problem.
 const soon = 14 * 24 * time.Hour
 
 func checkCertificate(c *Config, now time.Time) (string, error) {
 	if c.TLS.Certificate == "" {
 		return "none: plain HTTP on " + c.Listen, nil
 	}
+	if err := privateKey(c.TLS.Key); err != nil {
+		return "", fmt.Errorf("tls.key: %w", err)
+	}
 	pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
 	if err != nil {
-		return "", fmt.Errorf("tls: %w", err)
+		return "", fmt.Errorf("tls: %s", strings.TrimPrefix(err.Error(), "tls: "))
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
@@ -82,9 +95,9 @@ func checkCertificate(c *Config, now time.Time) (string, error) {
 	}
 	switch left := leaf.NotAfter.Sub(now); {
 	case now.Before(leaf.NotBefore) || left < 0:
-		return "", fmt.Errorf("tls: the certificate holds from %s to %s", leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly))
+		return "", fmt.Errorf("tls: the certificate is valid from %s to %s; renew it", leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly))
 	case left < soon:
-		return "", fmt.Errorf("tls: the certificate ends on %s; renew it", leaf.NotAfter.Format(time.DateOnly))
+		return "", fmt.Errorf("tls: the certificate expires on %s; renew it", leaf.NotAfter.Format(time.DateOnly))
 	}
 	return fmt.Sprintf("for %s until %s", u.Hostname(), leaf.NotAfter.Format(time.DateOnly)), nil
 }
@@ -97,6 +110,10 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	d, err := db.Open(ctx, dsn, c.Tenant)
+	var refused *pgconn.ConnectError
+	if errors.As(err, &refused) {
+		return "", fmt.Errorf("%s; is PostgreSQL running, and is its address right?", strings.Join(strings.Fields(refused.Error()), " "))
+	}
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +123,7 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 		return "", err
 	}
 	if off := time.Since(now).Abs(); off > 5*time.Second {
-		return "", fmt.Errorf("the clocks of this machine and the database differ by %v; set them", off.Round(time.Second))
+		return "", fmt.Errorf("the clocks of this machine and the database differ by %v; set both from the same time server", off.Round(time.Second))
 	}
 	s := &Server{cfg: c}
 	row, err := d.Newest(ctx, s.verifyBundle)
@@ -127,7 +144,7 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 // checkIssuer asks the sign-in service who it is, as sign-in does.
 func checkIssuer(ctx context.Context, c *Config) (string, error) {
 	if c.OIDC.Issuer == "" {
-		return "no sign-in service; nobody can sign in", nil
+		return "no sign-in service is set (oidc), so nobody can sign in", nil
 	}
 	if c.OIDC.ClientSecretFile != "" {
 		if _, err := Secret(c.OIDC.ClientSecretFile); err != nil {

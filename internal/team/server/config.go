@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/netip"
 	"net/url"
@@ -27,7 +28,7 @@ import (
 // DefaultConfig is the file that is read if none is named.
 const DefaultConfig = "/etc/assent/serve.yaml"
 
-// A Config is what the file of a server says. Secrets stand in files of their own.
+// A Config is the file of a server. Each secret has a file of its own.
 type Config struct {
 	// Tenant is the team's name in bundles and requests, Team what people call it.
 	Tenant string `yaml:"tenant"`
@@ -78,7 +79,7 @@ type Limits struct {
 	// Waiting is how many machines may wait at a replica, Connections how many may be open.
 	Waiting     int `yaml:"waiting"`
 	Connections int `yaml:"connections"`
-	// AuditInFlight is how many bytes of records may be in memory; who comes then is told to come again.
+	// AuditInFlight is how many bytes of records may be in memory; further calls are told to come again.
 	AuditInFlight int `yaml:"audit_in_flight"`
 	// OpenRequests is how many questions of one machine may wait for people.
 	OpenRequests int `yaml:"open_requests"`
@@ -98,6 +99,9 @@ func (l *Limits) defaults() {
 // relative to its folder.
 func ReadConfig(path string) (*Config, error) {
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w; name the server's file with --config, docs/serve.md has an example", err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -113,14 +117,24 @@ func ReadConfig(path string) (*Config, error) {
 	return ParseConfig(path, data)
 }
 
-// ParseConfig reads what stands in a file.
+// ParseConfig reads the text of a file.
 func ParseConfig(path string, data []byte) (*Config, error) {
 	file, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		return nil, problemOf(path, err)
 	}
+	if len(file.Docs) == 0 || file.Docs[0].Body == nil {
+		return nil, config.Problems{{File: path, Line: 1, Text: "the file is empty; docs/serve.md has an example"}}
+	}
+	r := reader{path: path, file: file}
+	for _, key := range []string{"$.passkey_wait", "$.checkpoint_each"} {
+		r.duration(key)
+	}
+	if len(r.problems) > 0 {
+		return nil, r.problems
+	}
 	c := &Config{PasskeyWait: 24 * time.Hour, CheckpointEach: time.Minute}
-	if err := yaml.NewDecoder(strings.NewReader(string(data)), yaml.Strict()).Decode(c); err != nil && !errors.Is(err, io.EOF) {
+	if err := yaml.NewDecoder(strings.NewReader(string(data)), yaml.Strict()).Decode(c); err != nil {
 		return nil, problemOf(path, err)
 	}
 	c.Listen, c.Metrics, c.Team = cmp.Or(c.Listen, "127.0.0.1:8443"), cmp.Or(c.Metrics, "127.0.0.1:9464"), cmp.Or(c.Team, c.Tenant)
@@ -131,7 +145,6 @@ func ParseConfig(path string, data []byte) (*Config, error) {
 	for i := range c.Webhooks {
 		c.Webhooks[i].SecretFile = beside(path, c.Webhooks[i].SecretFile)
 	}
-	r := reader{path: path, file: file}
 	r.check(c)
 	if len(r.problems) > 0 {
 		slices.SortStableFunc(r.problems, func(a, b config.Problem) int { return a.Line - b.Line })
@@ -140,7 +153,7 @@ func ParseConfig(path string, data []byte) (*Config, error) {
 	return c, nil
 }
 
-// beside makes a path absolute that is written relative to the file it stands in.
+// beside makes a path absolute that is relative to the folder of a file.
 func beside(file, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -161,6 +174,9 @@ func problemOf(path string, err error) error {
 		pos := at.GetToken().Position
 		p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()+moved[at.GetMessage()]
 	}
+	if name, ok := strings.CutPrefix(p.Text, "unknown field "); ok {
+		p.Text = "unknown key " + name + "; docs/serve.md lists the keys"
+	}
 	return config.Problems{p}
 }
 
@@ -171,7 +187,7 @@ type reader struct {
 	problems config.Problems
 }
 
-// problem reports what is wrong with a key, such as $.tls.key, at the key or at the nearest above that is there.
+// problem reports what is wrong with a key, such as $.tls.key, at the key or at the nearest key above it that the file has.
 func (r *reader) problem(key, format string, args ...any) {
 	p := config.Problem{File: r.path, Line: 1, Text: strings.TrimPrefix(key, "$.") + ": " + fmt.Sprintf(format, args...)}
 	for ; key != "$"; key = key[:strings.LastIndexByte(key, '.')] {
@@ -198,9 +214,26 @@ func ValidName(marks, name string) bool {
 	return name != "" && len(name) <= 63
 }
 
+// duration reports a value that is not a duration. The decoder would not say where it is.
+func (r *reader) duration(key string) {
+	at, err := yaml.PathString(key)
+	if err != nil {
+		return
+	}
+	n, err := at.FilterFile(r.file)
+	if err != nil || n == nil {
+		return
+	}
+	if text := n.GetToken().Value; text != "" {
+		if _, err := time.ParseDuration(text); err != nil {
+			r.problem(key, "invalid duration %q: write one such as 30s, 15m or 24h", text)
+		}
+	}
+}
+
 func (r *reader) check(c *Config) {
 	if !ValidName("-", c.Tenant) {
-		r.problem("$.tenant", "use lower-case letters, digits and -, such as acme")
+		r.problem("$.tenant", "write the team's name, in lower-case letters, digits and -, such as acme")
 	}
 	r.checkAddresses(c)
 	switch {
@@ -212,7 +245,7 @@ func (r *reader) check(c *Config) {
 		r.problem("$.database.connections", "must not be negative")
 	}
 	if _, err := note.NewVerifier(c.Trust); err != nil {
-		r.problem("$.trust", "write the public half of the team's key, NAME+HASH+KEY")
+		r.problem("$.trust", "write the public half of the team's key, NAME+HASH+KEY, which 'assent policy key' printed")
 	}
 	if c.LogKey == "" {
 		r.problem("$.log_key", "name the file of the key that signs checkpoints; 'assent serve key FILE' makes one")
@@ -222,7 +255,7 @@ func (r *reader) check(c *Config) {
 			r.problem("$.oidc.issuer", "%v", err)
 		}
 		if c.OIDC.ClientID == "" {
-			r.problem("$.oidc.client_id", "is missing; the issuer gave it")
+			r.problem("$.oidc.client_id", "missing; write the name of this server at the sign-in service")
 		}
 	}
 	for i, w := range c.Webhooks {
@@ -231,7 +264,7 @@ func (r *reader) check(c *Config) {
 			r.problem(at, "url: %v", err)
 		}
 		if w.SecretFile == "" {
-			r.problem(at, "secret_file is missing; every notice is signed")
+			r.problem(at, "secret_file: missing; every notice is signed, so name the file with the secret")
 		}
 	}
 	if c.PasskeyWait < 0 {
@@ -258,19 +291,21 @@ func (r *reader) checkAddresses(c *Config) {
 		r.problem("$.url", "%v", problem)
 	} else if err == nil && (u.Path != "" || u.RawQuery != "" || u.Fragment != "") {
 		r.problem("$.url", "write it without a path, such as https://assent.example.org")
+	} else if err == nil && u.Scheme == "http" && c.TLS.Certificate != "" {
+		r.problem("$.url", "the server speaks TLS, because tls.certificate is set: write https://%s", u.Host)
 	}
 	if (c.TLS.Certificate == "") != (c.TLS.Key == "") {
-		r.problem("$.tls", "needs both certificate and key")
+		r.problem("$.tls", "name both certificate and key")
 	}
 	if c.TLS.Certificate == "" && !loopback(c.Listen) {
-		r.problem("$.listen", "%s can be reached from other machines, so tls.certificate and tls.key are needed", c.Listen)
+		r.problem("$.listen", "other machines can reach %s, so set tls.certificate and tls.key", c.Listen)
 	}
 	if c.Metrics != "off" && !loopback(c.Metrics) {
-		r.problem("$.metrics", "write an address of loopback, such as 127.0.0.1:9464, or off")
+		r.problem("$.metrics", "write an address on loopback, such as 127.0.0.1:9464, or off")
 	}
 }
 
-// webAddress reports why nobody should be sent to an address: it is neither https nor on this machine.
+// webAddress reports an address that is neither https nor on this machine.
 func webAddress(text string) error {
 	u, err := url.Parse(text)
 	if err == nil && u.User == nil && u.Host != "" &&
@@ -280,7 +315,7 @@ func webAddress(text string) error {
 	return errors.New("write https://HOST, or http://localhost:PORT on one machine")
 }
 
-// loopback reports whether an address is of this machine alone.
+// loopback reports whether only this machine can reach an address.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -292,15 +327,26 @@ func loopback(address string) bool {
 
 // Secret reads a file that only its owner may read.
 func Secret(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
+	if err := private(path, 0o077, "600"); err != nil {
 		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Mode().Perm()&0o077 != 0 {
-		return "", fmt.Errorf("others can read %s; run: chmod 600 %s", path, path)
 	}
 	data, err := os.ReadFile(path)
 	return strings.TrimSpace(string(data)), err
+}
+
+// private reports a file whose mode has bits that a secret must not have.
+func private(path string, bits fs.FileMode, should string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file; name the file with the secret", path)
+	}
+	if info.Mode().Perm()&bits != 0 {
+		return fmt.Errorf("others can read %s; run: chmod %s %s", path, should, path)
+	}
+	return nil
 }
 
 // DSN reads how the database is reached, with the limit of connections unless it names one itself.
@@ -312,14 +358,18 @@ func (c *Config) DSN() (string, error) {
 			return "", fmt.Errorf("database.dsn_file: %w", err)
 		}
 	} else if dsn == "" {
-		return "", fmt.Errorf("database.dsn_variable: %s is not set", c.Database.DSNVariable)
+		return "", fmt.Errorf("database.dsn_variable: the environment variable %s is not set", c.Database.DSNVariable)
+	}
+	scheme, _, isURL := strings.Cut(dsn, "://")
+	if dsn == "" || isURL && scheme != "postgres" && scheme != "postgresql" {
+		return "", errors.New("the address of the database must look like postgres://USER@HOST/DATABASE, or like host=HOST user=USER dbname=DATABASE")
 	}
 	if strings.Contains(dsn, "pool_max_conns") {
 		return dsn, nil
 	}
 	limit := fmt.Sprintf("pool_max_conns=%d", cmp.Or(c.Database.Connections, 16))
 	switch {
-	case !strings.Contains(dsn, "://"):
+	case !isURL:
 		return dsn + " " + limit, nil
 	case strings.Contains(dsn, "?"):
 		return dsn + "&" + limit, nil

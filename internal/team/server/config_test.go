@@ -3,6 +3,7 @@ package server_test
 import (
 	"crypto/rand"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -55,35 +56,36 @@ func TestConfig(t *testing.T) {
 // Each mistake is reported at its line.
 func TestConfigProblems(t *testing.T) {
 	for _, c := range []struct{ key, text, want string }{
-		{"tenant", "tenant: Acme Inc", "serve.yaml:1:9: tenant: use lower-case"},
-		{"tenant", "", "tenant: use lower-case"},
-		{"tenant", "tenat: acme", `serve.yaml:1:1: unknown field "tenat"`},
+		{"tenant", "tenant: Acme Inc", "serve.yaml:1:9: tenant: write the team"},
+		{"tenant", "", "tenant: write the team"},
+		{"tenant", "tenat: acme", `serve.yaml:1:1: unknown key "tenat"; docs/serve.md lists the keys`},
 		{"tenant", "tenant: acme\ntenant: other", "already defined"},
 		{"tenant", "tenant: [", "serve.yaml:"},
 		{"url", "url: http://assent.example.org", "serve.yaml:2:6: url: write https"},
 		{"url", "url: https://assent.example.org/x", "without a path"},
 		{"url", "url: https://ann:pw@assent.example.org", "url: write https"},
-		{"listen", "listen: 0.0.0.0:443", "can be reached from other machines, so tls.certificate and tls.key are needed"},
-		{"listen", "listen: ':443'", "can be reached from other machines"},
-		{"listen", "listen: localhost:443", "can be reached from other machines"}, // a name can lead anywhere
+		{"listen", "listen: 0.0.0.0:443", "other machines can reach 0.0.0.0:443, so set tls.certificate and tls.key"},
+		{"listen", "listen: ':443'", "other machines can reach"},
+		{"listen", "listen: localhost:443", "other machines can reach"}, // a name can lead anywhere
 		{"listen", "listen: nowhere", "write ADDRESS:PORT"},
-		{"tls", "tls: {certificate: a.pem}", "tls: needs both"},
+		{"tls", "tls: {certificate: a.pem}", "tls: name both"},
 		{"database", "database: {}", "name a file with dsn_file"},
-		{"database", "database: {dsn: postgres://x}", `unknown field "dsn"`},
+		{"database", "database: {dsn: postgres://x}", `unknown key "dsn"`},
 		{"database", "database: {dsn_file: a, dsn_variable: B}", "not both"},
 		{"trust", "trust: acme", "trust: write the public half"},
 		{"log_key", "", "log_key: name the file"},
 		{"oidc", "oidc: {issuer: http://idp.example.org, client_id: x}", "oidc.issuer: write https"},
-		{"oidc", "oidc: {issuer: https://idp.example.org}", "oidc.client_id: is missing"},
+		{"oidc", "oidc: {issuer: https://idp.example.org}", "oidc.client_id: missing"},
 		{"webhooks", "webhooks: [{url: http://example.org, secret_file: x}]", "webhooks[0]: url: write https"},
-		{"webhooks", "webhooks: [{url: https://example.org}]", "secret_file is missing"},
-		{"metrics", "metrics: 0.0.0.0:9464", "write an address of loopback"},
+		{"webhooks", "webhooks: [{url: https://example.org}]", "secret_file: missing"},
+		{"metrics", "metrics: 0.0.0.0:9464", "write an address on loopback"},
 		{"passkey_wait", "passkey_wait: -1h", "must not be negative"},
-		{"passkey_wait", "passkey_wait: soon", `invalid duration "soon"`},
+		{"passkey_wait", "passkey_wait: soon", `passkey_wait: invalid duration "soon": write one such as`},
+		{"url", "url: http://localhost:8443\ntls: {certificate: a.pem, key: a.key}", "write https://localhost:8443"},
 		{"checkpoint_each", "checkpoint_each: 10ms", "at least 1s"},
 		{"keep_days", "keep_days: 400", `serve.yaml:6:1: unknown field "keep_days": it is in the signed policy; write it in team.yaml`},
 		{"limits", "limits: {waiting: -1}", "limits.waiting: must not be negative"},
-		{"limits", "limits: {waitng: 1}", `unknown field "waitng"`},
+		{"limits", "limits: {waitng: 1}", `unknown key "waitng"`},
 	} {
 		_, err := file(t, map[string]string{c.key: c.text})
 		if !errors.As(err, new(config.Problems)) || !strings.Contains(err.Error(), c.want) {
@@ -149,7 +151,7 @@ func TestLogKey(t *testing.T) {
 	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode())
 	}
-	if _, err := server.MakeLogKey(path, "acme"); !os.IsExist(err) {
+	if _, err := server.MakeLogKey(path, "acme"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("an existing key was replaced: %v", err)
 	}
 }

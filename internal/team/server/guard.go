@@ -44,7 +44,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			s.metrics.called(label(r.Pattern), w.status)
 		}()
 		if odd(r.URL.Path) {
-			Problem(w, http.StatusNotFound, "nothing is at this address")
+			Problem(w, http.StatusNotFound, "there is no such page")
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -2,20 +2,25 @@ package server
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/mod/sumdb/note"
 )
 
-// MakeLogKey makes the key that signs the checkpoints of a team, in a file that must not be there yet, and
-// returns its public half. All replicas need the same file.
+// logName is the name of the key that signs a team's checkpoints.
+func logName(tenant string) string { return tenant + "-log" }
+
+// MakeLogKey makes the key that signs the checkpoints of a team, in a new file, and returns its public half. All
+// replicas need the same file.
 func MakeLogKey(path, tenant string) (public string, err error) {
 	if !ValidName("-", tenant) {
-		return "", fmt.Errorf("invalid tenant %q: use lower-case letters, digits and -", tenant)
+		return "", fmt.Errorf("invalid tenant %q: use lower-case letters, digits and -, such as acme", tenant)
 	}
-	secret, public, err := note.GenerateKey(rand.Reader, tenant+"-log")
+	secret, public, err := note.GenerateKey(rand.Reader, logName(tenant))
 	if err != nil {
 		return "", err
 	}
@@ -23,6 +28,9 @@ func MakeLogKey(path, tenant string) (public string, err error) {
 		return "", err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return "", fmt.Errorf("%w; all replicas use this key, and machines know it: keep it, or name another file", err)
+	}
 	if err != nil {
 		return "", err
 	}

@@ -117,7 +117,7 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 	gate, err := s.db.Join(r.Context(), j)
 	if errors.Is(err, db.ErrSpent) {
 		s.log.Warn("join refused", "host", j.Host, "from", r.RemoteAddr)
-		err = refuse(http.StatusForbidden, "the token was used, has expired or never was; ask for another")
+		err = refuse(http.StatusForbidden, "the token is unknown, used or expired; ask an administrator for a new one")
 	}
 	if err == nil {
 		s.log.Info("joined", "gate", gate.ID, "host", gate.Host, "sponsor", gate.Sponsor)

@@ -34,7 +34,9 @@ func (c *Config) hooks() ([]webhook.Target, error) {
 		secret, err := Secret(w.SecretFile)
 		t := webhook.Target{URL: w.URL, Secret: secret}
 		if err == nil {
-			err = t.Check()
+			if err = t.Check(); err != nil {
+				err = fmt.Errorf("%s does not hold a secret (%w); make one with: echo whsec_$(openssl rand -base64 24)", w.SecretFile, err)
+			}
 		}
 		if err != nil {
 			return nil, fmt.Errorf("webhooks[%d]: %w", i, err)

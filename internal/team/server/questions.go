@@ -43,7 +43,7 @@ func (s *Server) ask(w http.ResponseWriter, r *http.Request, gate *db.Gate, body
 		if err == nil && open >= s.cfg.Limits.OpenRequests {
 			// One that is there already is taken again, so that a machine can repeat itself.
 			if known, found := s.db.Request(r.Context(), id); found != nil || known.Routing.Gate != gate.ID {
-				err = fmt.Errorf("this machine has %d questions open, as many as may be", open)
+				err = fmt.Errorf("this machine has %d questions open, which is the limit; answer or withdraw some first", open)
 			}
 		}
 		if err != nil {
@@ -90,7 +90,7 @@ func (s *Server) checkQuestion(gate *db.Gate, sponsors map[string]string, q wire
 	}
 	switch {
 	case !wire.VerifyRequest(gate.Public, q.Request, q.Signature):
-		return id, fmt.Errorf("the machine's signature does not fit")
+		return id, fmt.Errorf("the machine's signature is not valid")
 	case routing == nil:
 		return id, fmt.Errorf("it does not say who decides")
 	case routing.Tenant != s.cfg.Tenant:

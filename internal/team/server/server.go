@@ -246,7 +246,7 @@ func (s *Server) handler(people func(Base) (http.Handler, error)) (http.Handler,
 	all.HandleFunc("GET /readyz", s.readyz)
 	s.machines(all)
 	nothing := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		Problem(w, http.StatusNotFound, "nothing is at this address, or not with this method")
+		Problem(w, http.StatusNotFound, "there is no such page, or not with this method")
 	})
 	all.Handle("/gate/", nothing)
 	desk, err := s.desk()

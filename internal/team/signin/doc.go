@@ -1,10 +1,8 @@
-// Package signin lets people of a team in: they sign in at an issuer with OpenID Connect, have a session with
-// the server from then on, and enrol passkeys.
+// Package signin lets people of a team sign in with OpenID Connect, keeps their sessions, and enrols their passkeys.
 //
-// A session can read and deny. It never approves: a yes is signed with a passkey, and counts at the gate that
-// asked. So a stolen cookie is a nuisance and no authority.
+// A session can read and deny. It cannot approve: a passkey signs each approval, and the gate that asked checks it. So
+// nobody can approve with a stolen cookie.
 //
-// A person is who the issuer says they are, by issuer and subject alone, and only if an administrator added
-// them. A passkey that is enrolled here counts nowhere yet: everybody is told, some time passes, and somebody
-// with the team's key signs it into the next bundle.
+// A person is identified by issuer and subject alone, and only an administrator can add one. A new passkey has no effect
+// at first: everybody is told about it, some time passes, and then the team's key signs it into the next bundle.
 package signin

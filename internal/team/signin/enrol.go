@@ -74,7 +74,7 @@ type Enrolment struct {
 }
 
 // ErrEnrol says that a passkey is not taken; match with [errors.Is].
-var ErrEnrol = errors.New("the passkey is not taken")
+var ErrEnrol = errors.New("the passkey was refused")
 
 // EndPasskey enrols a passkey. It is announced, waits, and counts once it is in a signed bundle. Vouchers are the
 // person's passkeys that count by the bundle in force.
@@ -119,14 +119,14 @@ func (d *Door) EndPasskey(ctx context.Context, p db.Person, e Enrolment, voucher
 // vouched reports why no passkey that counts has signed the new one.
 func vouched(public []byte, p *approval.Proof, vouchers []proof.Credential) error {
 	if p == nil || len(vouchers) == 0 {
-		return errors.New("a first passkey needs the code of an invitation, by an administrator or another person")
+		return errors.New("a first passkey needs an invitation code; ask an administrator for one")
 	}
 	for _, c := range vouchers {
 		if c.ID == p.Credential {
 			return proof.Signed(c, vouchPurpose, base64.StdEncoding.EncodeToString(public), *p)
 		}
 	}
-	return errors.New("the passkey that vouches for it is not one of yours that counts")
+	return errors.New("the passkey that signed it is not one of yours in the signed policy")
 }
 
 // spki is a key as gates read it.
@@ -142,7 +142,7 @@ func spki(cose []byte) ([]byte, error) {
 	case *webauthncose.EC2PublicKeyData:
 		point = k
 	default:
-		return nil, errors.New("its key is of another kind than ECDSA with P-256")
+		return nil, errors.New("its key must be ECDSA with P-256; try another device")
 	}
 	public, err := point.ToECDSA()
 	if err != nil {

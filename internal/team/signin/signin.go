@@ -101,7 +101,7 @@ func (d *Door) Load(next http.Handler) http.Handler { return d.sessions.LoadAndS
 
 // Why somebody is not let in; match with [errors.Is].
 var (
-	ErrSignedOut = errors.New("you are not signed in, or no longer")
+	ErrSignedOut = errors.New("you are not signed in, or your session has ended")
 	ErrDisabled  = errors.New("an administrator has disabled you")
 )
 
@@ -207,11 +207,11 @@ func (d *Door) arrived(r *http.Request) (p db.Person, to string, err error) {
 	q := r.URL.Query()
 	switch {
 	case err != nil:
-		return p, "", again("This browser did not begin to sign in, or too long ago.")
+		return p, "", again("This browser did not start this sign-in, or started it too long ago.")
 	case subtle.ConstantTimeCompare([]byte(a.State), []byte(q.Get("state"))) != 1:
-		return p, "", again("The answer is for another browser.")
+		return p, "", again("This sign-in belongs to another browser.")
 	case q.Get("error") != "" || q.Get("code") == "":
-		return p, "", again("The sign-in service refused.")
+		return p, "", again("The sign-in service refused it.")
 	}
 	config, provider, err := d.issuer(r.Context())
 	if err != nil {
@@ -220,21 +220,21 @@ func (d *Door) arrived(r *http.Request) (p db.Person, to string, err error) {
 	ctx := oidc.ClientContext(r.Context(), d.cfg.Client)
 	token, err := config.Exchange(ctx, q.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if err != nil {
-		return p, "", again("The sign-in service does not take the code back.")
+		return p, "", again("The sign-in service did not accept the code.")
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: d.cfg.ClientID}).Verify(ctx, raw)
 	if err != nil || subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
-		return p, "", again("What the sign-in service said cannot be trusted.")
+		return p, "", again("The answer of the sign-in service cannot be trusted.")
 	}
 	p, err = d.cfg.DB.PersonBySubject(r.Context(), id.Issuer, id.Subject)
 	switch {
 	case errors.Is(err, db.ErrNotFound):
 		return p, "", &refusal{http.StatusForbidden, "You are not in this team yet",
-			fmt.Sprintf("An administrator has to add you: assent people add NAME --issuer %s --subject %s",
+			fmt.Sprintf("Ask an administrator to add you: assent people add ID --name NAME --issuer %s --subject %s",
 				word(id.Issuer), word(id.Subject))}
 	case err == nil && !p.Disabled.IsZero():
-		return p, "", &refusal{http.StatusForbidden, "You cannot sign in", "An administrator has disabled you."}
+		return p, "", &refusal{http.StatusForbidden, "You cannot sign in", "An administrator has disabled your account. Ask them why."}
 	}
 	return p, a.To, err
 }
@@ -283,7 +283,7 @@ func (d *Door) issuer(ctx context.Context) (*oauth2.Config, *oidc.Provider, erro
 // words is a page without any script.
 var words = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>assent</title><link rel="stylesheet" href="/static/style.css">{{with .To}}<meta http-equiv="refresh" content="0; url={{.}}">{{end}}</head>
-<body><main id="main"><article><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a class="target" href="{{or .To "/"}}">{{if .To}}Go on{{else}}Back{{end}}</a></p></article></main></body></html>`))
+<body><main id="main"><article><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a class="target" href="{{or .To "/"}}">{{if .To}}Continue{{else}}Back{{end}}</a></p></article></main></body></html>`))
 
 func (d *Door) say(w http.ResponseWriter, status int, title, text, to string) {
 	var out strings.Builder

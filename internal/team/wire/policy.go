@@ -58,7 +58,7 @@ func VerifyPolicyCall(r *http.Request, body []byte, key Verifier, now time.Time)
 		return errors.New("the time of the call is not a number")
 	}
 	if off := now.Sub(time.Unix(at, 0)); off.Abs() > MaxSkew {
-		return fmt.Errorf("the clock of the caller is %v off; set it", off.Abs().Round(time.Second))
+		return fmt.Errorf("your clock differs by %v from the server's; set it", off.Abs().Round(time.Second))
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(parts[3])
 	if err != nil || parts[0] != key.Name() || !key.Verify(policyText(r, body, parts[0], parts[1], parts[2]), signature) {

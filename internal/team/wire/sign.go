@@ -62,11 +62,11 @@ func VerifyCall(r *http.Request, body []byte, key ed25519.PublicKey, now time.Ti
 		return errors.New("the time of the call is not a number")
 	}
 	if off := now.Sub(time.Unix(at, 0)); off.Abs() > MaxSkew {
-		return fmt.Errorf("the clock of the machine is %v off; set it", off.Abs().Round(time.Second))
+		return fmt.Errorf("the machine's clock differs by %v from the server's; set it", off.Abs().Round(time.Second))
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(parts[3])
 	if err != nil || len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, callText(r, body, parts[0], parts[1], parts[2]), signature) {
-		return errors.New("the signature of the call does not fit")
+		return errors.New("the signature of the call is not valid")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ const goTo = (id) => go("/r/" + uri(id));
 
 function signIn(why) {
 	main.replaceChildren($("#signin").content.cloneNode(true));
-	$(".why", main).textContent = why;
+	$(".why", main).textContent = why[0].toUpperCase() + why.slice(1) + (why.endsWith(".") ? "" : ".");
 	$("a", main).href = "/signin?to=" + uri(location.pathname);
 	$("#new-keys").replaceChildren(newKeys.shown = "");
 	state("");
@@ -57,7 +57,7 @@ class NoTouch extends Refused {}
 
 // touch has a passkey of the person sign a challenge.
 async function touch(challenge) {
-	if (!me.keys.length) throw new NoTouch(403, "You have no passkey that counts yet. The page Keys says why.");
+	if (!me.keys.length) throw new NoTouch(403, "You have no passkey that is in force yet. See the page Keys.");
 	let c;
 	try {
 		c = await navigator.credentials.get({ publicKey: {
@@ -182,7 +182,7 @@ function showList() {
 }
 
 const chosen = () => [...marked].map((id) => items.get(id)).filter((i) => i && !i.ended);
-const left = (i) => (i.voted ? "you voted already" : i.not || (seen.has(i.id) ? "" : "open it first, to see all of it"));
+const left = (i) => (i.voted ? "you voted already" : i.not || (seen.has(i.id) ? "" : "open it first and scroll to its end"));
 
 function extent() {
 	if (!$("#list")) return;
@@ -253,7 +253,7 @@ async function signing(all, body) {
 	const out = [];
 	for (const { id } of all) {
 		const r = await json("GET", request(id));
-		if (body.answer === "approve" && seen.get(id) !== r.fingerprint + r.view_digest) throw new Refused(412, "One is no longer what was shown. Open it again.");
+		if (body.answer === "approve" && seen.get(id) !== r.fingerprint + r.view_digest) throw new Refused(412, "One of them has changed since you saw it. Open it again.");
 		out.push({ r: { id, fingerprint: r.fingerprint, view: r.view_digest, serial: r.serial }, body });
 	}
 	return out;
@@ -271,9 +271,10 @@ async function several(answer, d) {
 			for (const { id } of all) marked.delete(id);
 			state(`Denied: ${all.length}`);
 		} else {
-			const results = await vote(await signing(all, { answer })), bad = results.filter((r) => r.problem);
+			const results = await vote(await signing(all, { answer })), ran = results.filter((r) => r.state === "approved"), bad = results.filter((r) => r.problem);
 			for (const r of results) marked.delete(r.request);
-			state(`Approved: ${results.length - bad.length}${bad.map((r) => "; " + r.problem).join("")}`);
+			const more = results.length - ran.length - bad.length;
+			state([...(ran.length || !more ? ["Approved: " + ran.length] : []), ...(more ? [`Your yes is counted: ${more}, others must still agree`] : []), ...bad.map((r) => r.problem)].join("; "));
 		}
 		d.close();
 	} catch (e) {
@@ -281,6 +282,7 @@ async function several(answer, d) {
 	}
 	now.busy = false;
 	arm();
+	for (const i of all) if (rowOf(i.id)) put(i); // the marks have gone
 	extent();
 }
 
@@ -385,7 +387,7 @@ async function answer(body, dialog) {
 		} else {
 			dialog?.close();
 			a.dataset.over = "unknown";
-			said("Not confirmed: nobody knows whether your answer counts. It is not sent again. Reload to see.");
+			said("The server did not confirm your answer, and it may or may not have had an effect. It is not sent again. Reload to see.");
 		}
 	}
 }
