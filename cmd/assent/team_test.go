@@ -171,7 +171,7 @@ func TestATeamAnswers(t *testing.T) {
 	if err := os.WriteFile(s.admin(), []byte(s.team.Admin()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.waitStatus("connected", ", confirmed ", "0 requests wait there", "policy 2")
+	s.waitStatus("policy 2, confirmed", "connected", "0 requests wait there")
 
 	var took []time.Duration
 	for i := range 5 {
