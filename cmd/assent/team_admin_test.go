@@ -290,7 +290,7 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 	all, err := d.Bundles(t.Context(), 0)
 	o.must(err)
 	o.ok("policy", "publish", o.file("team.yaml"), "--key", key, "--yes", "--server", url)
-	if err := d.Publish(t.Context(), all[0].Note); err == nil || !strings.Contains(err.Error(), "published meanwhile") {
+	if err := d.Publish(t.Context(), all[0].Note); err == nil || !strings.Contains(err.Error(), "published in the meantime") {
 		t.Errorf("an older bundle: %v", err)
 	}
 	o.sees(o.ok("audit", "export", "--server="+url, "--key", key, "--state", o.state), `"gate":"`+gate+`"`, `"tool":"shell"`)
