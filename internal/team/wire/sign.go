@@ -13,10 +13,12 @@ import (
 	"time"
 )
 
-// What is signed begins with one of these, so that no signature can be taken for another.
+// What is signed begins with one of these, so that no signature can be taken for another. That of a call with the team's
+// key has a byte that no signed note can have, so that it is never the signature of a bundle.
 const (
 	requestContext = "assent-request-v1\x00"
 	callContext    = "assent-call-v1\x00"
+	policyContext  = "assent-policy-call-v1\x00"
 )
 
 // SignRequest signs the JSON of a question.
@@ -29,50 +31,101 @@ func VerifyRequest(key ed25519.PublicKey, request, signature []byte) bool {
 	return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, append([]byte(requestContext), request...), signature)
 }
 
-// scheme is how the header of a signed call begins.
-const scheme = "Assent-Gate "
-
 // MaxSkew is how far the clocks of a machine and the server may differ. What a call does is safe to repeat, so
 // it only bounds how long a stolen call could be used to read.
 const MaxSkew = 15 * time.Minute
 
 // SignCall signs an HTTP call with the key of a gate.
 func SignCall(r *http.Request, body []byte, gate string, key ed25519.PrivateKey, now time.Time) {
-	at, nonce := strconv.FormatInt(now.Unix(), 10), rand.Text()
-	signature := ed25519.Sign(key, callText(r, body, gate, at, nonce))
-	r.Header.Set("Authorization", scheme+strings.Join([]string{gate, at, nonce, base64.RawURLEncoding.EncodeToString(signature)}, " "))
+	_ = machineCall.sign(r, body, gate, now, func(text []byte) ([]byte, error) { return ed25519.Sign(key, text), nil })
 }
 
 // Caller returns which gate says that it calls; it is not verified yet.
 func Caller(r *http.Request) (gate string, ok bool) {
-	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), scheme)
+	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), machineCall.word)
 	gate, _, _ = strings.Cut(rest, " ")
 	return gate, ok && gate != ""
 }
 
 // VerifyCall reports why a call was not made by the gate with this key.
 func VerifyCall(r *http.Request, body []byte, key ed25519.PublicKey, now time.Time) error {
-	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), scheme)
+	return machineCall.verify(r, body, now, func(_ string, text, signature []byte) bool {
+		return len(key) == ed25519.PublicKeySize && ed25519.Verify(key, text, signature)
+	})
+}
+
+// A Signer is the private half of the team's key, as [golang.org/x/mod/sumdb/note] has it.
+type Signer interface {
+	Name() string
+	Sign(msg []byte) ([]byte, error)
+}
+
+// A Verifier is the public half.
+type Verifier interface {
+	Name() string
+	Verify(msg, signature []byte) bool
+}
+
+// SignPolicyCall signs an HTTP call with the team's key.
+func SignPolicyCall(r *http.Request, body []byte, key Signer, now time.Time) error {
+	return policyCall.sign(r, body, key.Name(), now, key.Sign)
+}
+
+// IsPolicyCall reports whether a call says that it is signed with the team's key; it is not verified yet.
+func IsPolicyCall(r *http.Request) bool {
+	return strings.HasPrefix(r.Header.Get("Authorization"), policyCall.word)
+}
+
+// VerifyPolicyCall reports why a call was not made by the holder of the team's key.
+func VerifyPolicyCall(r *http.Request, body []byte, key Verifier, now time.Time) error {
+	return policyCall.verify(r, body, now, func(name string, text, signature []byte) bool {
+		return name == key.Name() && key.Verify(text, signature)
+	})
+}
+
+// A scheme is a way to sign a call in its header Authorization: the word, the name of the key, the time, a nonce and the
+// signature of all that with method, address and body.
+type scheme struct {
+	word, context string
+	invalid       string // what is said of a call that was signed otherwise
+}
+
+var (
+	machineCall = scheme{"Assent-Gate ", callContext, "the signature of the call is not valid"}
+	policyCall  = scheme{"Assent-Policy ", policyContext + callContext, "the call is not signed with the key of this team"}
+)
+
+func (s scheme) sign(r *http.Request, body []byte, name string, now time.Time, sign func(text []byte) ([]byte, error)) error {
+	at, nonce := strconv.FormatInt(now.Unix(), 10), rand.Text()
+	signature, err := sign(s.text(r, body, name, at, nonce))
+	if err == nil {
+		r.Header.Set("Authorization", s.word+strings.Join([]string{name, at, nonce, base64.RawURLEncoding.EncodeToString(signature)}, " "))
+	}
+	return err
+}
+
+func (s scheme) verify(r *http.Request, body []byte, now time.Time, fits func(name string, text, signature []byte) bool) error {
+	rest, ok := strings.CutPrefix(r.Header.Get("Authorization"), s.word)
 	parts := strings.Split(rest, " ")
 	if !ok || len(parts) != 4 {
-		return errors.New("the call is not signed by a machine")
+		return errors.New("the call is not signed")
 	}
 	at, err := strconv.ParseInt(parts[1], 10, 64)
 	if err != nil {
 		return errors.New("the time of the call is not a number")
 	}
 	if off := now.Sub(time.Unix(at, 0)); off.Abs() > MaxSkew {
-		return fmt.Errorf("the machine's clock differs by %v from the server's; set it", off.Abs().Round(time.Second))
+		return fmt.Errorf("the clock of this computer differs by %v from the server's; set it", off.Abs().Round(time.Second))
 	}
 	signature, err := base64.RawURLEncoding.DecodeString(parts[3])
-	if err != nil || len(key) != ed25519.PublicKeySize || !ed25519.Verify(key, callText(r, body, parts[0], parts[1], parts[2]), signature) {
-		return errors.New("the signature of the call is not valid")
+	if err != nil || !fits(parts[0], s.text(r, body, parts[0], parts[1], parts[2]), signature) {
+		return errors.New(s.invalid)
 	}
 	return nil
 }
 
-func callText(r *http.Request, body []byte, gate, at, nonce string) []byte {
+func (s scheme) text(r *http.Request, body []byte, name, at, nonce string) []byte {
 	sum := sha256.Sum256(body)
-	text := callContext + strings.Join([]string{gate, at, nonce, r.Method, r.URL.RequestURI()}, "\x00") + "\x00"
+	text := s.context + strings.Join([]string{name, at, nonce, r.Method, r.URL.RequestURI()}, "\x00") + "\x00"
 	return append([]byte(text), sum[:]...)
 }
