@@ -104,7 +104,13 @@ func (s *teamScene) join() {
 	if err := os.WriteFile(s.admin(), []byte(s.team.Admin()), 0o600); err != nil {
 		s.Fatal(err)
 	}
-	s.waitStatus("connected")
+	s.waitJoined()
+}
+
+// waitJoined waits until the machine has the newest policy, in which it is.
+func (s *teamScene) waitJoined() {
+	s.Helper()
+	s.waitStatus("connected", fmt.Sprintf("policy %d, confirmed", s.team.Bundle.Serial))
 }
 
 // asked waits for the next question at the server.
@@ -171,7 +177,8 @@ func TestATeamAnswers(t *testing.T) {
 	if err := os.WriteFile(s.admin(), []byte(s.team.Admin()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s.waitStatus("policy 2, confirmed", "connected", "0 requests wait there")
+	s.waitJoined()
+	s.waitStatus("0 requests wait there")
 
 	var took []time.Duration
 	for i := range 5 {
