@@ -244,11 +244,17 @@ func TestBundleReachesAll(t *testing.T) {
 	f.must(publish(r, big))
 	done.Wait()
 	t.Logf("a bundle of %d bytes was at %d machines after %v", len(big), machines, time.Duration(slowest.Load()))
-	// The aim is 5 seconds. Twice that leaves room for a busy machine.
-	if took := time.Duration(slowest.Load()); took > 10*time.Second {
+	most := 10 * time.Second // on a busy machine
+	if full() {
+		most = 5 * time.Second
+	}
+	if took := time.Duration(slowest.Load()); took > most {
 		t.Errorf("it took %v", took)
 	}
 }
+
+// full reports whether the machine has nothing else to do: then the aims themselves must be met.
+func full() bool { return os.Getenv(rounds.Variable) == "full" }
 
 func publish(r *replica, note []byte) error {
 	if status, _, body := r.call("POST", "/gate/v1/bundle", gate{}, note); status != 200 {
@@ -263,7 +269,7 @@ func TestAuditIntake(t *testing.T) {
 	ratio, text := intake(t, 3*time.Second)
 	t.Log(text)
 	least := 0.33
-	if os.Getenv(rounds.Variable) == "full" {
+	if full() {
 		least = 0.5
 	}
 	if ratio < least {
