@@ -35,4 +35,10 @@ func TestCountersOfTheLastWrite(t *testing.T) {
 	if err := lock.writing(&want, func() error { return errNoTurn }); err != errNoTurn || says() {
 		t.Errorf("after a failed commit, its counters are believed; %v", err)
 	}
+	if err := lock.writing(&want, func() error { return nil }); err != nil || !says() {
+		t.Errorf("after another write: %v", err)
+	}
+	if _, err := lock.file.WriteAt([]byte{9}, 8+7); err != nil || says() { // the counter of the policy
+		t.Errorf("counters of two writes are believed; %v", err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"os"
 	"sync"
@@ -241,15 +242,15 @@ func (c *countFile) begin() uint64 {
 	return rand.Uint64() >> 2 << 1
 }
 
-// write writes the count, and with a head its counters. They have the count in front as well: a program that
-// writes the count alone makes nobody believe older ones.
+// write writes the count, and with a head its counters and a sum of all of it. So nobody believes older counters
+// after a program that writes the count alone, or what was read in the middle of a write.
 func (c *countFile) write(n uint64, h *head) error {
 	data := binary.BigEndian.AppendUint64(nil, n)
 	if h != nil {
-		data = binary.BigEndian.AppendUint64(data, n)
 		for _, counter := range h.counters() {
 			data = binary.BigEndian.AppendUint64(data, uint64(*counter))
 		}
+		data = binary.BigEndian.AppendUint64(data, checksum(data))
 	}
 	_, err := c.WriteAt(data, 0)
 	return err
@@ -264,15 +265,22 @@ func (h *head) counters() [4]*int64 {
 // belong together.
 func (c *countFile) readHead() (n uint64, h head, ok bool) {
 	counters := h.counters()
-	var b [8 * (2 + len(counters))]byte
+	const size = 8 * (1 + len(counters))
+	var b [size + 8]byte
 	if read, _ := c.ReadAt(b[:], 0); read < len(b) {
 		return 0, h, false
 	}
 	n = binary.BigEndian.Uint64(b[:])
 	for i, counter := range counters {
-		*counter = int64(binary.BigEndian.Uint64(b[8*(2+i):]))
+		*counter = int64(binary.BigEndian.Uint64(b[8*(1+i):]))
 	}
-	return n, h, n%2 == 0 && n == binary.BigEndian.Uint64(b[8:])
+	return n, h, n%2 == 0 && checksum(b[:size]) == binary.BigEndian.Uint64(b[size:])
+}
+
+func checksum(data []byte) uint64 {
+	sum := fnv.New64a()
+	_, _ = sum.Write(data) // which cannot fail
+	return sum.Sum64()
 }
 
 func (c *countFile) close() error {

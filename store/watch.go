@@ -38,8 +38,7 @@ func (s *Store) watch(ctx context.Context) {
 	defer func() { _ = w.count.file.close() }() // it was only read
 	w.ask(ctx)                                  // what was written before the watch began
 	for written() {
-		wait(ctx, soon)
-		if !w.look() {
+		if wait(ctx, soon) && !w.look() {
 			w.askSoon(ctx)
 		}
 		wait(ctx, rest)

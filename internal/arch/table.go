@@ -132,7 +132,7 @@ var table = map[string]line{
 			"internal/agents/staged internal/canonical internal/config internal/explain internal/notify internal/proof " +
 			"internal/setup policy present sandbox store store/sessions tool tool/files tool/roots tool/shell " +
 			"tool/shell/analysis tool/shell/runner tool/shell/subset tool/shell/system"),
-		tests: to("internal/trust"),
+		tests: to("internal/team/bundle internal/team/member internal/trust"),
 	},
 	"internal/agents/install": {
 		inside: to("internal/agents internal/agents/hook internal/agents/permissions internal/agents/settings " +

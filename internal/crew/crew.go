@@ -171,7 +171,7 @@ func (m *Member) Close() error {
 }
 
 // common are the rules of a worker that was called: what either denies, and what both
-// allow. They follow those of both.
+// allow. They change when those of either do.
 func common(caller, callee config.Rules) (r config.Rules, err error) {
 	if r.Set, err = commonOf(caller.Set, callee.Set); err != nil || caller.Now == nil && callee.Now == nil {
 		return r, err
@@ -179,15 +179,18 @@ func common(caller, callee config.Rules) (r config.Rules, err error) {
 	var mu sync.Mutex
 	theirs, ours, both := caller.Set, callee.Set, r.Set
 	r.Now = func() (*policy.RuleSet, error) {
-		mu.Lock()
-		defer mu.Unlock()
 		t, err := caller.Current()
 		if err != nil {
 			return nil, err
 		}
 		o, err := callee.Current()
-		if err != nil || t == theirs && o == ours {
-			return both, err
+		if err != nil {
+			return nil, err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if t == theirs && o == ours {
+			return both, nil
 		}
 		fresh, err := commonOf(t, o)
 		if err == nil {

@@ -237,8 +237,8 @@ func (h *hub) notify(ctx context.Context, n *news) error {
 		payloads = append(payloads, string(payload))
 	}
 	// They are of no use after a crash, so nobody waits for the disk.
-	_, err := h.s.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, p) FROM unnest($2::text[]) AS p",
-		channel, payloads)
+	_, err := h.s.pool.Exec(ctx, "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, p) "+
+		"FROM unnest($2::text[]) AS p", channel, payloads)
 	return fault(err)
 }
 

@@ -191,7 +191,7 @@ func (d *evaluator) inboxOpen(ctx context.Context) (bool, error) {
 func (d *evaluator) gate(kept remembering, approver approval.Approver) (*approval.Gate, error) {
 	return approval.New(approval.Config{
 		Preparer: d.tools, Clock: d.clock, NewID: rand.Text, Project: d.setup.Scope, Mode: d.setup.Mode(), Approver: approver,
-		Rules: kept, Grants: kept, Policy: d.setup.Rules, Recorder: d.recorder(), Requests: d.store,
+		Rules: kept, Grants: kept, Policy: d.setup.Rules, Fixed: d.setup.Newer, Recorder: d.recorder(), Requests: d.store,
 		Proofs: proof.Verifier(proof.NewBook(d.store).Key), Team: d.setup.Team(),
 		Origin: d.origin,
 	})

@@ -207,14 +207,18 @@ func (d *evaluator) denied(session string) func(context.Context, policy.Act) boo
 	call := policy.Call{Session: session, Project: d.setup.Scope}
 	return func(ctx context.Context, act policy.Act) bool {
 		s, err := d.opened()
+		if err != nil || d.setup.Decided(call, act) {
+			return true
+		}
+		rules, err := d.setup.InForce().Current()
 		switch {
-		case err != nil || d.setup.Decided(call, act):
+		case err != nil:
 			return true
 		case s == nil: // nothing is kept yet, and nobody but a look goes on without a store
-			meets, _ := policy.Policy{Fixed: d.setup.Rules}.Denies(call, act, d.clock())
+			meets, _ := policy.Policy{Fixed: rules}.Denies(call, act, d.clock())
 			return meets == policy.MatchYes
 		}
-		return approval.IsDenied(ctx, s, call, d.setup.Rules, act, d.clock())
+		return approval.IsDenied(ctx, s, call, rules, act, d.clock())
 	}
 }
 
@@ -315,11 +319,14 @@ func (d *evaluator) otherwise(ctx context.Context, names []agents.ToolName, call
 	if err != nil {
 		return nil, err
 	}
-	p := policy.Policy{Rules: rules, Fixed: d.setup.Rules, Grants: grants, Mode: policy.ModeAsk}
+	p := policy.Policy{Rules: rules, Grants: grants, Mode: policy.ModeAsk}
 	if team := d.setup.Team(); team != nil {
 		if p.Reserved, err = team.Reserved(); err != nil {
 			return nil, err
 		}
+	}
+	if p.Fixed, err = d.setup.InForce().Current(); err != nil { // after the team was asked
+		return nil, err
 	}
 	acts = append([]policy.Act{}, acts...)
 	for _, name := range names {

@@ -48,8 +48,18 @@ func planning(c shell.Config, tools tool.Config) (shell.Config, tool.Config) {
 	c.Rules = slices.DeleteFunc(slices.Clone(c.Rules), func(r shell.Rule) bool { return allows(r.Approval) })
 	//lint:ignore SA1019 what config still reads must not allow anything here
 	tools.PreApproved = nil
-	tools.Tools = slices.DeleteFunc(slices.Clone(tools.Tools), func(n tool.Named) bool { return allows(n.Approval) })
+	tools.Tools = withoutAllows(tools.Tools)
+	if now := tools.Now; now != nil {
+		tools.Now = func() ([]tool.Named, error) {
+			words, err := now()
+			return withoutAllows(words), err
+		}
+	}
 	return c, tools
+}
+
+func withoutAllows(words []tool.Named) []tool.Named {
+	return slices.DeleteFunc(slices.Clone(words), func(n tool.Named) bool { return allows(n.Approval) })
 }
 
 func allows(w tool.Word) bool {

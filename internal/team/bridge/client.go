@@ -92,7 +92,7 @@ func parseServer(text string) (*url.URL, error) {
 	case u.Scheme == "http" && !loopback(u.Hostname()):
 		return nil, fmt.Errorf("server address %q: http works only on this machine; use https", text)
 	case u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "":
-		return nil, fmt.Errorf("invalid server address %q: write only the host and port, such as https://assent.example.org", text)
+		return nil, fmt.Errorf("invalid server address %q: write only the host and port, as in https://assent.example.org", text)
 	}
 	return &url.URL{Scheme: u.Scheme, Host: u.Host}, nil
 }

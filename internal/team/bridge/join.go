@@ -54,7 +54,8 @@ func Join(ctx context.Context, j Joining, seal func() (int64, error)) (wire.Join
 	if err := keep(ctx, j.State, m, seal); err != nil {
 		c.gate, c.key = m.Gate, m.Private
 		if left := c.Leave(context.WithoutCancel(ctx)); left != nil {
-			err = fmt.Errorf("%w; the server still has this machine as %s: ask an administrator to run 'assent gates revoke %s'", err, m.Gate, m.Gate)
+			err = fmt.Errorf("%w; the server still has this machine as %s: ask an administrator to run "+
+				"'assent gates revoke %[2]s'", err, m.Gate)
 		}
 		return none, fmt.Errorf("this machine has not joined: %w", err)
 	}
@@ -171,7 +172,8 @@ func WriteTrust(path, trust, tenant string) error {
 	}
 	// What the gates could not read would refuse every call.
 	if read, err := config.ReadAdmin(f.Name()); err != nil || read == nil || read.Policy.Team.Trust != trust {
-		return fmt.Errorf("%s cannot be extended automatically (%w); add these lines to it:\n%s", path, err, TrustLines(trust, tenant))
+		return fmt.Errorf("%s cannot be extended automatically (%w); add these lines to it:\n%s", path, err,
+			TrustLines(trust, tenant))
 	}
 	return os.Rename(f.Name(), path)
 }

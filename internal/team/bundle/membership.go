@@ -63,13 +63,13 @@ func (p *Person) allGroups() []string {
 	return out
 }
 
-// validGroups refuses a group that stands there twice: nobody could see which of the two times holds.
+// validGroups refuses a group that is there twice: it would be unclear which of the two times holds.
 func (p *Person) validGroups() error {
 	seen := map[string]bool{}
 	for _, g := range p.allGroups() {
 		switch {
 		case g == "" || slices.Contains(words, g):
-			return errors.New("a group has no name, or one with a meaning of its own")
+			return fmt.Errorf("group %q: the name is empty, or policies use this word for something else", g)
 		case seen[g]:
 			return fmt.Errorf("the group %s is there twice", g)
 		}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -106,7 +107,8 @@ func (m *Member) read() *held {
 			why = "the bundle is missing"
 		}
 		h.lost = m.hadPolicy()
-		h.why = fmt.Sprintf("the policy of the team %s cannot be used: %s%s", m.team.Name, why, cmp.Or(joined, "; run 'assent bridge' to fetch it"))
+		h.why = fmt.Sprintf("the policy of the team %s cannot be used: %s%s", m.team.Name, why,
+			cmp.Or(joined, "; run 'assent bridge' to fetch it"))
 	}
 	return h
 }
@@ -121,13 +123,13 @@ func (m *Member) hadPolicy() bool {
 	return false
 }
 
-// readPolicy reads the bundle. If it is the one from before, confirmed again, so is the policy: whoever holds it sees by
-// that that nothing has changed.
+// readPolicy reads the bundle. If it says what the one before said, and was only confirmed again, the policy stays the same
+// value. So whoever holds that value sees that nothing has changed.
 func (h *held) readPolicy(state string, team config.Team, before *held) (err error) {
 	if h.bundle, h.confirmed, err = readBundle(state, team); err != nil {
 		return err
 	}
-	if before != nil && before.bundle != nil && before.bundle.Serial == h.bundle.Serial {
+	if before != nil && reflect.DeepEqual(before.bundle, h.bundle) {
 		h.policy, h.reserved = before.policy, before.reserved
 		return nil
 	}
@@ -155,7 +157,7 @@ func (h *held) unusable(now time.Time) string {
 		return fmt.Sprintf("%s was last confirmed %s ago, and max_age is %s; run 'assent bridge' to ask the server",
 			name, bundle.Duration(age.Round(time.Minute)), h.bundle.MaxAge)
 	case age < -maxSkew:
-		return fmt.Sprintf("%s was confirmed in the future; set the clock, and 'assent bridge' asks the server", name)
+		return fmt.Sprintf("%s was confirmed in the future; set the clock, then run 'assent bridge' to ask the server", name)
 	}
 	return ""
 }
@@ -176,7 +178,7 @@ func (m *Member) Policy() (p *config.Policy, fresh bool) {
 	return h.policy, why == ""
 }
 
-// Newest is [Member.Policy] for programs that run on: it looks at the bundle alone, once, and reads it if it is another.
+// Newest is [Member.Policy] for programs that keep running: it looks at the bundle alone, and reads it if it has changed.
 func (m *Member) Newest() (p *config.Policy, fresh bool) {
 	m.mu.Lock()
 	h := m.held
@@ -190,8 +192,8 @@ func (m *Member) Newest() (p *config.Policy, fresh bool) {
 	return h.policy, h.unusable(m.clock()) == ""
 }
 
-// Seen is [Member.Newest] for who has had the member look a moment ago, such as with [Member.Reserved]: it looks at no
-// file.
+// Seen is [Member.Newest] without a look at any file. It is for callers that have just called another method, such as
+// [Member.Reserved], which looked.
 func (m *Member) Seen() (p *config.Policy, fresh bool) {
 	m.mu.Lock()
 	h := m.held
@@ -267,7 +269,8 @@ func (h *held) apart(n approval.Need, agent string) approval.Need {
 	if h.machine == nil || !slices.Contains(n.Not, approval.NotSponsor) {
 		return n
 	}
-	if at := h.bundle.Machine(h.machine.Gate); at != nil && at.Behind(agent) != at.Sponsor && !slices.Contains(n.Not, at.Sponsor) {
+	at := h.bundle.Machine(h.machine.Gate)
+	if at != nil && at.Behind(agent) != at.Sponsor && !slices.Contains(n.Not, at.Sponsor) {
 		n.Not = append(slices.Clone(n.Not), at.Sponsor)
 	}
 	return n

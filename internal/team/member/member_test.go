@@ -374,3 +374,25 @@ func TestAttack_AnAgentWithTheNameOfAnother(t *testing.T) {
 		}
 	}
 }
+
+// A second bundle with the same serial, which the machine has not noted as seen, brings its policy and its deciders with it.
+func TestAnotherBundleOfTheSameSerial(t *testing.T) {
+	s := newScene(t)
+	s.join()
+	s.must(s.save(s.bundle(7)))
+	seen, err := os.ReadFile(filepath.Join(member.Folder(s.state), "seen"))
+	s.must(err)
+	s.must(s.save(s.bundle(8)))
+	s.must(os.WriteFile(filepath.Join(member.Folder(s.state), "seen"), seen, 0o600)) // as if it ended before it was noted
+	first, _ := s.Policy()
+	other := s.bundle(8)
+	other.Policy, other.Deciders[0].Acts = "rules: [deny shell(*)]\n", []string{"shell(make *)"}
+	s.must(os.WriteFile(member.BundleFile(s.state), s.sign(other), 0o600))
+	p, fresh := s.Policy()
+	if p == first || !fresh || len(p.Rules.Rules()) != 1 {
+		t.Errorf("the policy is %+v, fresh %v", p, fresh)
+	}
+	if need, err := s.Need(request("codex", "make", "x")); err != nil || need.Here {
+		t.Errorf("make needs %v (%v)", need, err)
+	}
+}
