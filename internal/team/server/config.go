@@ -21,7 +21,6 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/webhook"
 )
 
@@ -75,7 +74,6 @@ type Limits struct {
 	// RequestBytes is the size of a call that brings questions, AuditBytes of one that brings records.
 	RequestBytes int `yaml:"request_bytes"`
 	AuditBytes   int `yaml:"audit_bytes"`
-	BundleBytes  int `yaml:"bundle_bytes"`
 	// Waiting is how many machines may wait at a replica, Connections how many may be open.
 	Waiting     int `yaml:"waiting"`
 	Connections int `yaml:"connections"`
@@ -88,7 +86,6 @@ type Limits struct {
 func (l *Limits) defaults() {
 	l.RequestBytes = cmp.Or(l.RequestBytes, 4<<20)
 	l.AuditBytes = cmp.Or(l.AuditBytes, 4<<20)
-	l.BundleBytes = cmp.Or(l.BundleBytes, bundle.MaxBytes)
 	l.Waiting = cmp.Or(l.Waiting, 12_000)
 	l.Connections = cmp.Or(l.Connections, 16_000)
 	l.AuditInFlight = cmp.Or(l.AuditInFlight, 64<<20)
@@ -274,7 +271,7 @@ func (r *reader) check(c *Config) {
 		r.problem("$.checkpoint_each", "must be at least 1s")
 	}
 	for name, n := range map[string]int{"request_bytes": c.Limits.RequestBytes, "audit_bytes": c.Limits.AuditBytes,
-		"bundle_bytes": c.Limits.BundleBytes, "waiting": c.Limits.Waiting, "connections": c.Limits.Connections,
+		"waiting": c.Limits.Waiting, "connections": c.Limits.Connections,
 		"audit_in_flight": c.Limits.AuditInFlight, "open_requests": c.Limits.OpenRequests} {
 		if n < 0 {
 			r.problem("$.limits."+name, "must not be negative")

@@ -27,7 +27,6 @@ func (s *Server) machines(mux *http.ServeMux) {
 	mux.HandleFunc("POST /gate/v1/ended", s.signed(l.RequestBytes, s.end))
 	mux.HandleFunc("GET /gate/v1/wait", s.signed(0, s.wait))
 	mux.HandleFunc("GET /gate/v1/bundle", s.signed(0, s.giveBundle))
-	mux.HandleFunc("POST /gate/v1/bundle", s.takeBundle)
 	mux.HandleFunc("POST /gate/v1/audit", s.signed(l.AuditBytes, s.audit))
 	mux.HandleFunc("POST /gate/v1/leave", s.signed(smallCall, s.leave))
 }
