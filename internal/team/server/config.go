@@ -158,9 +158,9 @@ func beside(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
-// moved are keys that stand elsewhere now.
+// moved says where keys are that were once in this file.
 var moved = map[string]string{
-	`unknown field "keep_days"`: `: it is in the signed policy; write it in team.yaml and run "assent policy publish"`,
+	`"keep_days"`: `: it is in the signed policy; write it in team.yaml and run "assent policy publish"`,
 }
 
 // problemOf says where the YAML is wrong.
@@ -169,10 +169,10 @@ func problemOf(path string, err error) error {
 	var at yaml.Error
 	if errors.As(err, &at) {
 		pos := at.GetToken().Position
-		p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()+moved[at.GetMessage()]
+		p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()
 	}
 	if name, ok := strings.CutPrefix(p.Text, "unknown field "); ok {
-		p.Text = "unknown key " + name + "; docs/serve.md lists the keys"
+		p.Text = "unknown key " + name + cmp.Or(moved[name], "; docs/serve.md lists the keys")
 	}
 	return config.Problems{p}
 }
