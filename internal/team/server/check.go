@@ -127,8 +127,11 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 	}
 	s := &Server{cfg: c}
 	row, err := d.Newest(ctx, s.verifyBundle)
-	if err != nil {
+	if errors.Is(err, db.ErrNotFound) {
 		return "its tables are up to date; the team has published no policy yet, so all records are kept", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	b, err := s.openBundle(row.Note)
 	if err != nil {
