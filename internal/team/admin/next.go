@@ -230,7 +230,7 @@ func changeTimes(b *bundle.Bundle) []time.Time {
 		}
 	}
 	slices.SortFunc(out, time.Time.Compare)
-	return out
+	return slices.CompactFunc(out, time.Time.Equal) // a shift ends for many at once
 }
 
 // able are the people of a group who can say yes for a decider at that time.

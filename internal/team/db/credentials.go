@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -134,11 +135,17 @@ func (d *DB) NewCredentials(ctx context.Context, signed []string) ([]NewCredenti
 
 // RevokeCommand is what an administrator runs to end the key.
 func (c *Credential) RevokeCommand() string {
-	if strings.HasPrefix(c.ID, "-") { // an id is base64, in which - is a digit
-		return "assent people revoke-key -- " + c.ID
+	id := c.ID
+	if !plainID.MatchString(id) { // somebody changed the row, maybe so that the administrator runs something else
+		id = "'" + strings.ReplaceAll(id, "'", `'\''`) + "'"
 	}
-	return "assent people revoke-key " + c.ID
+	if strings.HasPrefix(c.ID, "-") { // an id is base64, in which - is a digit
+		id = "-- " + id
+	}
+	return "assent people revoke-key " + id
 }
+
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_=-]+$`)
 
 // RevokeCredential ends a key.
 func (d *DB) RevokeCredential(ctx context.Context, id string) error {
