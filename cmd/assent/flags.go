@@ -262,7 +262,7 @@ func resolveFor(c *cobra.Command, order setup.Order) (*setup.Setup, error) {
 	return s, nil
 }
 
-// some is a list of which only the first is said where there are many.
+// some is the first of a list, with the number of the others.
 func some(list []string) string {
 	if len(list) == 1 {
 		return list[0]

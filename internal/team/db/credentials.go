@@ -50,7 +50,7 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 	err := d.in(ctx, Changes{Outbox: true}, func(tx pgx.Tx) error {
 		if invitation != "" {
 			var person string
-			// The word of somebody who was disabled since counts no more. An administrator is none of the people.
+			// An invitation is void once who made it or got it is disabled. Administrators are not in the table of people.
 			err := tx.QueryRow(ctx, `UPDATE team.invitations i SET used = now()
 				WHERE tenant = $1 AND hash = $2 AND used IS NULL AND expires > now() AND NOT EXISTS (SELECT FROM team.people p
 					WHERE p.tenant = i.tenant AND p.id IN (i.person, i.made_by) AND p.disabled IS NOT NULL)
@@ -65,7 +65,8 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 		} else if err := vouched(ctx, tx, d.tenant, c); err != nil {
 			return err
 		}
-		// Nobody shows that they have the private half. A bundle with one key twice cannot be published.
+		// A caller need not have the private half, and could enrol the key of another. A bundle that has a key twice cannot be
+		// published.
 		var theirs bool
 		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM team.credentials WHERE tenant = $1 AND public = $2)`,
 			d.tenant, c.Public).Scan(&theirs)

@@ -22,8 +22,8 @@ const (
 )
 
 // NewsFor returns the answers for a gate since a cursor, with the votes: the gate counts them again. The
-// serial is left to the caller. Without news the cursor stays. One that was never given, such as before a backup was
-// put back or by a replica that lied, is taken for none: else the gate would hear nothing for as long.
+// serial is left to the caller. Without news the cursor stays. A cursor beyond the last answer, which the gate may have from
+// before a backup was restored or from a replica that lied, counts as 0: otherwise the gate would hear nothing until then.
 func (d *DB) NewsFor(ctx context.Context, gate string, after int64) (wire.News, error) {
 	news := wire.News{Cursor: after}
 	rows, err := d.pool.Query(ctx, `SELECT r.id, r.state, r.news, r.decision,

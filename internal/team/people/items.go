@@ -205,7 +205,7 @@ func (s *Server) fail(err error) error {
 		return huma.Error503ServiceUnavailable("the call was given up")
 	case db.Invalid(err):
 		return huma.Error422UnprocessableEntity(
-			"an id, a text or a page in it cannot be: it has a NUL byte, or is none that the server gave")
+			"an id, a text or a page of the call is invalid: it has a NUL byte, or the server did not give it; reload the page")
 	}
 	s.cfg.Log.Error("people", "error", err)
 	return huma.Error503ServiceUnavailable("the database did not answer, so your answer may or may not have had an effect; reload to see")

@@ -69,7 +69,7 @@ func TestBodiesThatAreRefused(t *testing.T) {
 		r.refused(400, why, "POST", "/gate/v1/requests", g, []byte(body))
 	}
 	for _, body := range []string{`[{"request":"","state":"denied"}]`, `[{"request":"r","state":"whatever"}]`} {
-		r.refused(400, "is no state", "POST", "/gate/v1/ended", g, []byte(body))
+		r.refused(400, "is invalid", "POST", "/gate/v1/ended", g, []byte(body))
 	}
 	nul := records("g", 0, make([]byte, sha256.Size), 1)
 	nul.Rows[0].Texts = []string{"a\x00b"}

@@ -200,8 +200,8 @@ func (r *reader) problem(key, format string, args ...any) {
 	r.problems = append(r.problems, p)
 }
 
-// ValidName reports whether a team, a person or a group can be called so: lower-case letters and digits, and behind the
-// first one also these marks.
+// ValidName reports whether a team, a person or a group can have a name: lower-case letters and digits, and after the first
+// of them also these marks.
 func ValidName(marks, name string) bool {
 	for i, r := range name {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && (i == 0 || !strings.ContainsRune(marks, r)) {
