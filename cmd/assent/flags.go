@@ -254,7 +254,8 @@ func resolveFor(c *cobra.Command, order setup.Order) (*setup.Setup, error) {
 	}
 	if len(s.Stale) > 0 {
 		why, _ := s.TeamStatus()
-		fmt.Fprintf(c.ErrOrStderr(), "assent: %s. Its allows do not count until then: %s\n", shownText(why.Why), shownText(some(s.Stale)))
+		fmt.Fprintf(c.ErrOrStderr(), "assent: %s. Its allows do not count until then: %s\n",
+			shownText(why.Why), shownText(some(s.Stale)))
 	}
 	for _, ignored := range s.Ignored {
 		fmt.Fprintf(c.ErrOrStderr(), "assent: not trusted, so left out: %s\n", shownText(ignored))

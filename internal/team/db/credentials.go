@@ -76,7 +76,8 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 		if theirs {
 			return ErrExists
 		}
-		err = tx.QueryRow(ctx, `INSERT INTO team.credentials (tenant, id, person, kind, public, rp, aaguid, backed_up, name, enrolled_by, counts_from)
+		err = tx.QueryRow(ctx, `INSERT INTO team.credentials
+			(tenant, id, person, kind, public, rp, aaguid, backed_up, name, enrolled_by, counts_from)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11) RETURNING created, counts_from`,
 			d.tenant, c.ID, c.Person, c.Kind, c.Public, c.RP, c.AAGUID, c.BackedUp, c.Name, c.EnrolledBy, wait).Scan(&c.Created, &c.CountsFrom)
 		if uniqueViolation(err) {
@@ -125,10 +126,11 @@ type NewCredential struct {
 func (d *DB) NewCredentials(ctx context.Context, signed []string) ([]NewCredential, error) {
 	return all(ctx, d, "new keys", func(row pgx.CollectableRow) (n NewCredential, err error) {
 		c := &n.Credential
-		err = row.Scan(&c.ID, &c.Person, &c.Kind, &c.Public, &c.RP, &c.AAGUID, &c.BackedUp, &c.Name, &c.EnrolledBy, &c.Created, &c.CountsFrom,
-			&n.PersonName)
+		err = row.Scan(&c.ID, &c.Person, &c.Kind, &c.Public, &c.RP, &c.AAGUID, &c.BackedUp, &c.Name,
+			&c.EnrolledBy, &c.Created, &c.CountsFrom, &n.PersonName)
 		return n, err
-	}, `SELECT c.id, c.person, c.kind, c.public, c.rp, c.aaguid, c.backed_up, c.name, c.enrolled_by, c.created, c.counts_from, p.name
+	}, `SELECT c.id, c.person, c.kind, c.public, c.rp, c.aaguid, c.backed_up, c.name,
+		c.enrolled_by, c.created, c.counts_from, p.name
 		FROM team.credentials c JOIN team.people p ON p.tenant = c.tenant AND p.id = c.person
 		WHERE c.tenant = $1 AND c.revoked IS NULL AND p.disabled IS NULL AND c.id <> ALL($2)
 		ORDER BY c.created DESC, c.id`, d.tenant, orEmpty(signed))

@@ -59,7 +59,8 @@ const watched = 200
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	leave, ok := s.listeners.enter(personOf(r.Context()).ID)
 	if !ok {
-		web.Refuse(w, http.StatusTooManyRequests, fmt.Sprintf("you have %d pages open, which is the limit; close one", mostStreams))
+		web.Refuse(w, http.StatusTooManyRequests,
+			fmt.Sprintf("you have %d pages open, which is the limit; close one", mostStreams))
 		return
 	}
 	defer leave()

@@ -359,7 +359,8 @@ func (c *Config) DSN() (string, error) {
 	}
 	scheme, _, isURL := strings.Cut(dsn, "://")
 	if dsn == "" || isURL && scheme != "postgres" && scheme != "postgresql" {
-		return "", errors.New("the address of the database must look like postgres://USER@HOST/DATABASE, or like host=HOST user=USER dbname=DATABASE")
+		return "", errors.New("the address of the database must look like postgres://USER@HOST/DATABASE, " +
+			"or like host=HOST user=USER dbname=DATABASE")
 	}
 	if strings.Contains(dsn, "pool_max_conns") {
 		return dsn, nil

@@ -109,7 +109,8 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, refuse(http.StatusBadRequest, "the machine's key must be an Ed25519 key"))
 		return
 	}
-	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName || !utf8.ValidString(j.Host+j.User) || hasNUL(j.Host, j.User) {
+	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName ||
+		!utf8.ValidString(j.Host+j.User) || hasNUL(j.Host, j.User) {
 		s.fail(w, r, refuse(http.StatusBadRequest, "a token is needed, and names of at most %d bytes without NUL", maxName))
 		return
 	}

@@ -161,7 +161,8 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, gate *db.Gate, body
 	}
 	for _, e := range in {
 		if e.Request == "" || len(e.Request) > maxID || !e.State.Known() {
-			return refuse(http.StatusBadRequest, "question %.40q: its id or its state %.40q is invalid", e.Request, string(e.State))
+			return refuse(http.StatusBadRequest, "question %.40q: its id or its state %.40q is invalid",
+				e.Request, string(e.State))
 		}
 		if hasNUL(e.Request, e.By.User, e.By.Host, string(e.By.Via)) {
 			return refuse(http.StatusBadRequest, "question %.40q: a text has a NUL byte", e.Request)
