@@ -141,7 +141,7 @@ func (s *state) allKeys(n int) []line {
 			keys = append(keys, key, what)
 		}
 	}
-	yes := !r.TeamDecides() // or whatever else than a denial
+	yes := !r.TeamDecides() // or any other answer than a denial
 	add(yes && it.err == nil && it.informed(), "y", "approve once")
 	add(true, "n", "deny")
 	add(true, "N", "with note")

@@ -32,10 +32,12 @@ type serverFlags struct {
 }
 
 func (f *serverFlags) register(c *cobra.Command) {
-	c.Flags().StringVar(&f.server, "server", "", "use the log of the team's server: the one that this machine has joined, or the one at `URL`")
+	c.Flags().StringVar(&f.server, "server", "",
+		"use the log of the team's server: the one that this machine has joined, or the one at `URL`")
 	c.Flags().Lookup("server").NoOptDefVal = ownServer
 	c.Flags().StringVar(&f.config, "config", "", "use the log in the database that this server's `FILE` names")
-	c.Flags().StringVar(&f.key, "key", "", "with --server: sign calls with the team's key in this `FILE` instead of the machine's key")
+	c.Flags().StringVar(&f.key, "key", "",
+		"with --server: sign calls with the team's key in this `FILE` instead of the machine's key")
 }
 
 // registerGate adds the flag for records of other machines.
@@ -82,7 +84,8 @@ func (f *serverFlags) open(c *cobra.Command, state string) (*serverLog, error) {
 	url := f.server
 	if url == "" || url == ownServer {
 		if machine == nil {
-			return nil, errors.New("this machine has not joined a team; name the server with --server=URL and --key, or use --config")
+			return nil, errors.New("this machine has not joined a team; " +
+				"name the server with --server=URL and --key, or use --config")
 		}
 		url = machine.Server
 	}
@@ -104,7 +107,8 @@ func (f *serverFlags) open(c *cobra.Command, state string) (*serverLog, error) {
 			return nil, err
 		}
 		if b == nil {
-			return nil, errors.New("the key of the log is unknown, because the team has published no bundle yet; run 'assent policy publish' first")
+			return nil, errors.New("the key of the log is unknown, because the team has published no bundle yet; " +
+				"run 'assent policy publish' first")
 		}
 		out.logKey = b.Checkpoint
 		return out, nil
@@ -130,7 +134,8 @@ func trustedLogKey(places setup.Places) (string, error) {
 		return "", err
 	}
 	if file == nil || file.Policy.Team.Trust == "" {
-		return "", fmt.Errorf("%s has no team.trust, so the key of the team's log is unknown; add the team's key there", places.Admin)
+		return "", fmt.Errorf("%s has no team.trust, so the key of the team's log is unknown; "+
+			"add the team's key there", places.Admin)
 	}
 	data, err := os.ReadFile(member.BundleFile(places.State))
 	if errors.Is(err, fs.ErrNotExist) {

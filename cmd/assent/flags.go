@@ -254,7 +254,8 @@ func resolveFor(c *cobra.Command, order setup.Order) (*setup.Setup, error) {
 	}
 	if len(s.Stale) > 0 {
 		why, _ := s.TeamStatus()
-		fmt.Fprintf(c.ErrOrStderr(), "assent: %s. Its allows do not count until then: %s\n", shownText(why.Why), shownText(some(s.Stale)))
+		fmt.Fprintf(c.ErrOrStderr(), "assent: %s. Its allows do not count until then: %s\n",
+			shownText(why.Why), shownText(some(s.Stale)))
 	}
 	for _, ignored := range s.Ignored {
 		fmt.Fprintf(c.ErrOrStderr(), "assent: not trusted, so left out: %s\n", shownText(ignored))
@@ -262,7 +263,7 @@ func resolveFor(c *cobra.Command, order setup.Order) (*setup.Setup, error) {
 	return s, nil
 }
 
-// some is a list of which only the first is said where there are many.
+// some is the first of a list, with the number of the others.
 func some(list []string) string {
 	if len(list) == 1 {
 		return list[0]

@@ -55,7 +55,8 @@ func gatesInviteCmd(flags *teamFlags) *cobra.Command {
 					return err
 				}
 				return flags.secret(c, invitation{p.ID, secret, time.Now().Add(lasts).UTC().Truncate(time.Second)},
-					"The token for a machine of %s (%s) is shown only now. It works once, in 'assent join', until %s.", p.ID, p.Name)
+					"The token for a machine of %s (%s) is shown only now. It works once, in 'assent join', until %s.",
+					p.ID, p.Name)
 			})
 		},
 	}
@@ -66,7 +67,8 @@ func gatesInviteCmd(flags *teamFlags) *cobra.Command {
 
 func gatesListCmd(flags *teamFlags) *cobra.Command {
 	return &cobra.Command{
-		Use: "list", Short: "List the machines with their sponsors and the bundles that they have", Example: "  assent gates list", Args: cobra.NoArgs,
+		Use: "list", Short: "List the machines with their sponsors and the bundles that they have",
+		Example: "  assent gates list", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			return flags.do(c, func(ctx context.Context, d *db.DB) error {
 				gates, err := d.Gates(ctx)
@@ -149,7 +151,8 @@ func gatesRevokeCmd(flags *teamFlags) *cobra.Command {
 				if g, err = d.Gate(ctx, g.ID); err != nil {
 					return err
 				}
-				return flags.said(c, g, "Revoked %s (%s). The server refuses it from now on. Run 'assent policy publish' to tell other machines.", g.ID, g.Host)
+				return flags.said(c, g, "Revoked %s (%s). The server refuses it from now on. "+
+					"Run 'assent policy publish' to tell other machines.", g.ID, g.Host)
 			})
 		},
 	}
@@ -219,7 +222,8 @@ func agentsRemoveCmd(flags *teamFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return flags.said(c, db.Agent{Gate: g.ID, Name: args[1], Sponsor: g.Sponsor}, "%s is now the sponsor of %s on %s. %s", g.Sponsor, args[1], g.ID, afterwards)
+				return flags.said(c, db.Agent{Gate: g.ID, Name: args[1], Sponsor: g.Sponsor},
+					"%s is now the sponsor of %s on %s. %s", g.Sponsor, args[1], g.ID, afterwards)
 			})
 		},
 	}

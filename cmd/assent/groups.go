@@ -32,7 +32,8 @@ func groupsCmd() *cobra.Command {
 // checkGroup refuses what no group can be called, also the words that mean somebody of their own.
 func checkGroup(c *cobra.Command, name string) error {
 	if !server.ValidName("._-", name) || name == "sponsor" || name == "editor" {
-		return misused(c, "invalid group name %q: use lower-case letters, digits, ., - and _, but not sponsor or editor, which policies use", name)
+		return misused(c, "invalid group name %q: use lower-case letters, digits, ., - and _, "+
+			"but not sponsor or editor, which policies use", name)
 	}
 	return nil
 }

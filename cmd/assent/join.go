@@ -50,8 +50,10 @@ func joinCmd() *cobra.Command {
 	}
 	k.register(c)
 	c.Flags().StringVar(&token, "token", "", "the token, which works once; - reads it from standard input")
-	c.Flags().StringVar(&ca, "ca", "", "a `FILE` with the certificate authority of the server (default: the system's authorities)")
-	c.Flags().StringVar(&trust, "trust", "", "add the public half of the team's key to the administrator's file, which your user must be able to write")
+	c.Flags().StringVar(&ca, "ca", "",
+		"a `FILE` with the certificate authority of the server (default: the system's authorities)")
+	c.Flags().StringVar(&trust, "trust", "",
+		"add the public half of the team's key to the administrator's file, which your user must be able to write")
 	return c
 }
 
@@ -113,7 +115,8 @@ func join(c *cobra.Command, k *storeFlags, j bridge.Joining, trust string) error
 	if name == "" {
 		name = is.Tenant
 	}
-	fmt.Fprintf(out, "This machine has joined %s as %s; its sponsor is %s.\n", shownText(name), shownText(is.Gate), shownText(is.Sponsor))
+	fmt.Fprintf(out, "This machine has joined %s as %s; its sponsor is %s.\n",
+		shownText(name), shownText(is.Gate), shownText(is.Sponsor))
 	places.WakeBridge()
 	team := config.Team{}
 	if admin != nil {
@@ -131,8 +134,10 @@ func join(c *cobra.Command, k *storeFlags, j bridge.Joining, trust string) error
 		if trust == "" {
 			trust = "KEY"
 		}
-		fmt.Fprintf(out, "\nThe team's policy and answers have no effect yet, because the administrator's file of this machine does not\n"+
-			"name the team's key. Ask the team for its key and, as root, add to %s:\n\n%s", shownText(places.Admin), bridge.TrustLines(trust, is.Tenant))
+		fmt.Fprintf(out, "\nThe team's policy and answers have no effect yet, "+
+			"because the administrator's file of this machine does not\n"+
+			"name the team's key. Ask the team for its key and, as root, add to %s:\n\n%s",
+			shownText(places.Admin), bridge.TrustLines(trust, is.Tenant))
 		return nil
 	}
 	if err := bridge.Fetch(c.Context(), places.State, team); err != nil {
@@ -171,13 +176,15 @@ func leaveCmd() *cobra.Command {
 			}
 			fmt.Fprintf(c.OutOrStdout(), "This machine has left %s.\n", shownText(was.Tenant))
 			if untold != nil {
-				fmt.Fprintf(c.ErrOrStderr(), "assent: the server does not know yet that this machine has left: %s\nassent: ask an administrator of the team to run 'assent gates revoke %s'\n",
+				fmt.Fprintf(c.ErrOrStderr(), "assent: the server does not know yet that this machine has left: %s\n"+
+					"assent: ask an administrator of the team to run 'assent gates revoke %s'\n",
 					shownText(untold.Error()), shownText(was.Gate))
 			}
 			admin, err := config.ReadAdmin(places.Admin)
 			if err == nil && admin != nil && admin.Policy.Team.Trust != "" {
 				fmt.Fprintf(c.ErrOrStderr(), "assent: %s still names the team %s, so every call is denied;\n"+
-					"assent: remove its team section as root, or join again\n", shownText(places.Admin), shownText(admin.Policy.Team.Name))
+					"assent: remove its team section as root, or join again\n",
+					shownText(places.Admin), shownText(admin.Policy.Team.Name))
 			}
 			return nil
 		},

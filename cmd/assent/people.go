@@ -49,7 +49,8 @@ func peopleAddCmd(flags *teamFlags) *cobra.Command {
 				return misused(c, "invalid id %q: use lower-case letters, digits, ., - and _, such as ann", args[0])
 			}
 			if subject == "" || strings.TrimSpace(name) == "" {
-				return misused(c, "missing --subject or --name: the person's id at the sign-in service, and a name for people to read")
+				return misused(c, "missing --subject or --name: "+
+					"the person's id at the sign-in service, and a name for people to read")
 			}
 			return flags.beside(c, func(ctx context.Context, d *db.DB, cfg *server.Config) error {
 				issuer, err := issuerOf(issuer, cfg)
@@ -58,12 +59,14 @@ func peopleAddCmd(flags *teamFlags) *cobra.Command {
 				}
 				p, err := d.AddPersonAs(ctx, personPrefix+word, issuer, subject, name)
 				if errors.Is(err, db.ErrExists) {
-					return fmt.Errorf("somebody already has the id %s, or the subject %s of %s; see 'assent people list'", word, subject, issuer)
+					return fmt.Errorf("somebody already has the id %s, or the subject %s of %s; see 'assent people list'",
+						word, subject, issuer)
 				}
 				if err != nil {
 					return err
 				}
-				return flags.said(c, p, "Added %s (%s). They can sign in now. For a passkey, run 'assent people invite %s'.", p.ID, p.Name, word)
+				return flags.said(c, p, "Added %s (%s). They can sign in now. "+
+					"For a passkey, run 'assent people invite %s'.", p.ID, p.Name, word)
 			})
 		},
 	}
@@ -81,7 +84,8 @@ func issuerOf(named string, cfg *server.Config) (string, error) {
 	case named == "":
 		return of, nil
 	case of != "" && named != of:
-		return "", fmt.Errorf("--issuer %s: people sign in at %s (oidc.issuer of the server's file); leave --issuer out", named, of)
+		return "", fmt.Errorf("--issuer %s: people sign in at %s (oidc.issuer of the server's file); "+
+			"leave --issuer out", named, of)
 	}
 	if u, err := url.Parse(named); err != nil || u.Host == "" {
 		return "", fmt.Errorf("--issuer %q: write the address of the sign-in service, such as https://login.example.org", named)
@@ -183,7 +187,8 @@ func linePeople(list []listedPerson, line func(...string)) {
 	for _, p := range list {
 		for _, k := range p.Credentials {
 			if k.isNew {
-				line(fmt.Sprintf("New: %s %q of %s, added %s, let in by %s. If %s did not add it: %s", k.Kind, k.Name, p.ID, teamTime(k.Created, ""),
+				line(fmt.Sprintf("New: %s %q of %s, added %s, let in by %s. If %s did not add it: %s",
+					k.Kind, k.Name, p.ID, teamTime(k.Created, ""),
 					k.EnrolledBy, p.Name, k.RevokeCommand()))
 			}
 		}

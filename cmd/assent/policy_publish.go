@@ -28,7 +28,8 @@ type editFlags struct {
 const defaultValid = 90 * 24 * time.Hour
 
 func (f *editFlags) register(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.editors, "editor", nil, "the person who wrote the policy; may be repeated (required if the team has several people)")
+	c.Flags().StringArrayVar(&f.editors, "editor", nil,
+		"the person who wrote the policy; may be repeated (required if the team has several people)")
 	c.Flags().DurationVar(&f.valid, "valid", defaultValid, "how long the bundle is valid")
 	c.Flags().IntVar(&f.days, "days", 7, "try the policy on the calls of this many days; 0 tries nothing")
 }
@@ -218,7 +219,8 @@ func (f *editFlags) confirm(c *cobra.Command, p *proposal) error {
 		return nil
 	}
 	if terminal.Person() == nil {
-		return statusError{exitUsage, errors.New("there is nobody to ask; run this at a terminal, or use --yes after you have read what changes")}
+		return statusError{exitUsage, errors.New("there is nobody to ask; " +
+			"run this at a terminal, or use --yes after you have read what changes")}
 	}
 	key, err := terminal.AskKey(terminal.Person(), c.ErrOrStderr(), fmt.Sprintf("Sign and publish serial %d?", p.next.Serial), "yn")
 	if err == nil && key != 'y' {

@@ -227,20 +227,24 @@ func (d *doctor) team(ctx context.Context) {
 	case t == nil:
 		return
 	case t.Untrusted:
-		d.problem("team", "ask the team for its key, and add it to "+d.places.Admin+", as 'assent join' printed", "%s: %s", t.Name, t.Problem)
+		d.problem("team", "ask the team for its key, and add it to "+d.places.Admin+", as 'assent join' printed",
+			"%s: %s", t.Name, t.Problem)
 		return
 	case t.Gate == "":
 		d.problem("team", "run 'assent join URL --token TOKEN'", "%s: %s", t.Name, t.Problem)
 		return
 	case t.Problem != "" && t.Away.IsZero():
-		d.problem("team", "run 'assent bridge', and read its messages; if the team has published nothing yet, it must do so first", "%s: %s", t.Name, t.Problem)
+		d.problem("team",
+			"run 'assent bridge', and read its messages; if the team has published nothing yet, it must do so first",
+			"%s: %s", t.Name, t.Problem)
 	case t.Problem != "":
 		d.problem("team", "make the server reachable", "%s: %s", t.Name, t.Problem)
 	default:
 		d.ok("team", "%s", t.policy())
 	}
 	if !t.Away.IsZero() && t.Bridge {
-		d.warn("team", "check the connection to "+t.Server, "the server has not answered since %s: %s", t.Away.Local().Format(time.TimeOnly), t.Why)
+		d.warn("team", "check the connection to "+t.Server,
+			"the server has not answered since %s: %s", t.Away.Local().Format(time.TimeOnly), t.Why)
 	}
 }
 

@@ -114,7 +114,8 @@ func (d *Diff) restarts(before, after *bundle.Bundle) {
 		if config.OnlyCommands(keys) {
 			what = "commands"
 		}
-		d.add(Settings, "~", fmt.Sprintf("programs that run deny %s until they are started again: %s changes", what, strings.Join(keys, ", ")))
+		d.add(Settings, "~",
+			fmt.Sprintf("programs that run deny %s until they are started again: %s changes", what, strings.Join(keys, ", ")))
 	}
 }
 

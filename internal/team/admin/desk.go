@@ -68,6 +68,8 @@ type Local struct {
 	// Trust is the public half of the team's key; LogKey that of the key of the log.
 	Trust, LogKey string
 	URL           string
+	// Published, if set, is called after each bundle that was published here, before [Local.Publish] returns.
+	Published func(ctx context.Context)
 }
 
 var _ Desk = (*Local)(nil)
@@ -78,7 +80,7 @@ func (l *Local) verify(note []byte) (int64, error) {
 		return 0, err
 	}
 	if b.Tenant != l.DB.Tenant() {
-		return 0, fmt.Errorf("it belongs to the team %q, and this is the team %q", b.Tenant, l.DB.Tenant())
+		return 0, fmt.Errorf("%w: it belongs to the team %q, and this is the team %q", bundle.ErrRefused, b.Tenant, l.DB.Tenant())
 	}
 	return b.Serial, nil
 }
@@ -131,6 +133,9 @@ func (l *Local) Publish(ctx context.Context, note []byte) error {
 	_, err := l.DB.Publish(ctx, note, l.verify)
 	if errors.Is(err, db.ErrSerial) {
 		return fmt.Errorf("%w (%w)", ErrConflict, err)
+	}
+	if err == nil && l.Published != nil {
+		l.Published(ctx)
 	}
 	return err
 }

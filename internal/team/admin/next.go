@@ -78,14 +78,16 @@ func (e Edition) people(b *bundle.Bundle, note func(string, ...any)) {
 			switch {
 			case c.Person != p.ID || !c.Revoked.IsZero():
 			case c.CountsFrom.After(d.Now):
-				note("The %s %q of %s (%s), let in by %s, is left out: it was added %s and waits until %s. If %s did not add it: %s", c.Kind, c.Name,
+				note("The %s %q of %s (%s), let in by %s, is left out: "+
+					"it was added %s and waits until %s. If %s did not add it: %s", c.Kind, c.Name,
 					p.ID, c.ID, c.EnrolledBy, when(c.Created), when(c.CountsFrom), p.Name, c.RevokeCommand())
 			case invalid != nil:
 				note("A key of %s is left out: %v.", p.ID, invalid)
 			default:
 				out.Credentials = append(out.Credentials, key)
 				if !e.signed(key) {
-					note("This signs in a new key, the %s %q of %s (%s), let in by %s, added %s. If %s did not add it: %s", c.Kind, c.Name,
+					note("This signs in a new key, the %s %q of %s (%s), "+
+						"let in by %s, added %s. If %s did not add it: %s", c.Kind, c.Name,
 						p.ID, c.ID, c.EnrolledBy, when(c.Created), p.Name, c.RevokeCommand())
 				}
 			}
@@ -98,7 +100,9 @@ func (e Edition) people(b *bundle.Bundle, note func(string, ...any)) {
 // signed reports whether the bundle before has the key.
 func (e Edition) signed(key bundle.Credential) bool {
 	return e.Before != nil && slices.ContainsFunc(e.Before.People, func(p bundle.Person) bool {
-		return slices.ContainsFunc(p.Credentials, func(c bundle.Credential) bool { return c.ID == key.ID && bytes.Equal(c.Public, key.Public) })
+		return slices.ContainsFunc(p.Credentials, func(c bundle.Credential) bool {
+			return c.ID == key.ID && bytes.Equal(c.Public, key.Public)
+		})
 	})
 }
 
@@ -230,7 +234,7 @@ func changeTimes(b *bundle.Bundle) []time.Time {
 		}
 	}
 	slices.SortFunc(out, time.Time.Compare)
-	return out
+	return slices.CompactFunc(out, time.Time.Equal) // a shift ends for many at once
 }
 
 // able are the people of a group who can say yes for a decider at that time.

@@ -43,7 +43,8 @@ const proofVersion = 1
 // What a check of a proof can find; match with [errors.Is].
 var (
 	// ErrNotYet says that the record came after the newest checkpoint.
-	ErrNotYet = errors.New("no checkpoint has this record yet; the server makes one each minute, so if the record exists, try again then")
+	ErrNotYet = errors.New("no checkpoint has this record yet; the server makes one each minute, " +
+		"so if the record exists, try again then")
 	// ErrRewritten says that the server does not know a checkpoint that its key signed.
 	ErrRewritten = errors.New("the server does not know the older checkpoint, which the key of the log signed: the log was replaced")
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -49,7 +50,7 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 	err := d.in(ctx, Changes{Outbox: true}, func(tx pgx.Tx) error {
 		if invitation != "" {
 			var person string
-			// The word of somebody who was disabled since counts no more. An administrator is none of the people.
+			// An invitation is void once who made it or got it is disabled. Administrators are not in the table of people.
 			err := tx.QueryRow(ctx, `UPDATE team.invitations i SET used = now()
 				WHERE tenant = $1 AND hash = $2 AND used IS NULL AND expires > now() AND NOT EXISTS (SELECT FROM team.people p
 					WHERE p.tenant = i.tenant AND p.id IN (i.person, i.made_by) AND p.disabled IS NOT NULL)
@@ -64,7 +65,8 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 		} else if err := vouched(ctx, tx, d.tenant, c); err != nil {
 			return err
 		}
-		// Nobody shows that they have the private half. A bundle with one key twice cannot be published.
+		// A caller need not have the private half, and could enrol the key of another. A bundle that has a key twice cannot be
+		// published.
 		var theirs bool
 		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM team.credentials WHERE tenant = $1 AND public = $2)`,
 			d.tenant, c.Public).Scan(&theirs)
@@ -74,7 +76,8 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 		if theirs {
 			return ErrExists
 		}
-		err = tx.QueryRow(ctx, `INSERT INTO team.credentials (tenant, id, person, kind, public, rp, aaguid, backed_up, name, enrolled_by, counts_from)
+		err = tx.QueryRow(ctx, `INSERT INTO team.credentials
+			(tenant, id, person, kind, public, rp, aaguid, backed_up, name, enrolled_by, counts_from)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11) RETURNING created, counts_from`,
 			d.tenant, c.ID, c.Person, c.Kind, c.Public, c.RP, c.AAGUID, c.BackedUp, c.Name, c.EnrolledBy, wait).Scan(&c.Created, &c.CountsFrom)
 		if uniqueViolation(err) {
@@ -123,10 +126,11 @@ type NewCredential struct {
 func (d *DB) NewCredentials(ctx context.Context, signed []string) ([]NewCredential, error) {
 	return all(ctx, d, "new keys", func(row pgx.CollectableRow) (n NewCredential, err error) {
 		c := &n.Credential
-		err = row.Scan(&c.ID, &c.Person, &c.Kind, &c.Public, &c.RP, &c.AAGUID, &c.BackedUp, &c.Name, &c.EnrolledBy, &c.Created, &c.CountsFrom,
-			&n.PersonName)
+		err = row.Scan(&c.ID, &c.Person, &c.Kind, &c.Public, &c.RP, &c.AAGUID, &c.BackedUp, &c.Name,
+			&c.EnrolledBy, &c.Created, &c.CountsFrom, &n.PersonName)
 		return n, err
-	}, `SELECT c.id, c.person, c.kind, c.public, c.rp, c.aaguid, c.backed_up, c.name, c.enrolled_by, c.created, c.counts_from, p.name
+	}, `SELECT c.id, c.person, c.kind, c.public, c.rp, c.aaguid, c.backed_up, c.name,
+		c.enrolled_by, c.created, c.counts_from, p.name
 		FROM team.credentials c JOIN team.people p ON p.tenant = c.tenant AND p.id = c.person
 		WHERE c.tenant = $1 AND c.revoked IS NULL AND p.disabled IS NULL AND c.id <> ALL($2)
 		ORDER BY c.created DESC, c.id`, d.tenant, orEmpty(signed))
@@ -134,11 +138,17 @@ func (d *DB) NewCredentials(ctx context.Context, signed []string) ([]NewCredenti
 
 // RevokeCommand is what an administrator runs to end the key.
 func (c *Credential) RevokeCommand() string {
-	if strings.HasPrefix(c.ID, "-") { // an id is base64, in which - is a digit
-		return "assent people revoke-key -- " + c.ID
+	id := c.ID
+	if !plainID.MatchString(id) { // somebody changed the row, maybe so that the administrator runs something else
+		id = "'" + strings.ReplaceAll(id, "'", `'\''`) + "'"
 	}
-	return "assent people revoke-key " + c.ID
+	if strings.HasPrefix(c.ID, "-") { // an id is base64, in which - is a digit
+		id = "-- " + id
+	}
+	return "assent people revoke-key " + id
 }
+
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_=-]+$`)
 
 // RevokeCredential ends a key.
 func (d *DB) RevokeCredential(ctx context.Context, id string) error {

@@ -188,10 +188,10 @@ func uniqueViolation(err error) bool { return code(err) == "23505" }
 // again reports whether a transaction failed only because of another one.
 func again(err error) bool { return code(err) == "40001" || code(err) == "40P01" }
 
-// errInvalid says that a caller gave what none of ours made.
+// errInvalid says that a caller gave what no honest one does.
 var errInvalid = errors.New("it is not valid")
 
-// Invalid reports whether the caller gave what cannot stand in the database, such as a NUL byte: to try again is of no use.
+// Invalid reports whether the caller gave what the database cannot store, such as a NUL byte: trying again does not help.
 func Invalid(err error) bool {
 	return errors.Is(err, errInvalid) || strings.HasPrefix(code(err), "22") // the class of data exceptions
 }

@@ -298,3 +298,15 @@ func TestAttack_PasswordInAMistake(t *testing.T) {
 		}
 	}
 }
+
+// An administrator copies the command. An id that somebody wrote into the database is no other command.
+func TestAttack_IDThatIsACommand(t *testing.T) {
+	for id, want := range map[string]string{
+		"c_7f3a": "c_7f3a", "-AB_c": "-- -AB_c", "x; touch /tmp/x": "'x; touch /tmp/x'", "$(id)": "'$(id)'",
+		"x'; id #": `'x'\''; id #'`, "-x `id`": "-- '-x `id`'", "": "''",
+	} {
+		if got := (&db.Credential{ID: id}).RevokeCommand(); got != "assent people revoke-key "+want {
+			t.Errorf("%q: %s", id, got)
+		}
+	}
+}

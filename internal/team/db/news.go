@@ -22,14 +22,16 @@ const (
 )
 
 // NewsFor returns the answers for a gate since a cursor, with the votes: the gate counts them again. The
-// serial is left to the caller. Without news the cursor stays. One that was never given, such as before a backup was
-// put back or by a replica that lied, is taken for none: else the gate would hear nothing for as long.
+// serial is left to the caller. Without news the cursor stays. A cursor beyond the last answer, which the gate may have from
+// before a backup was restored or from a replica that lied, counts as 0: otherwise the gate would hear nothing until then.
 func (d *DB) NewsFor(ctx context.Context, gate string, after int64) (wire.News, error) {
 	news := wire.News{Cursor: after}
 	rows, err := d.pool.Query(ctx, `SELECT r.id, r.state, r.news, r.decision,
 		(SELECT coalesce(array_agg(v.vote ORDER BY v.at, v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id)
-		FROM team.requests r WHERE r.tenant = $1 AND r.gate = $2 AND r.news > CASE WHEN $3 <= coalesce((SELECT last FROM team.news n
-			WHERE n.tenant = $1 AND n.gate = $2), 0) THEN $3 ELSE 0::bigint END ORDER BY r.news LIMIT $4`, d.tenant, gate, after, newsLimit)
+		FROM team.requests r WHERE r.tenant = $1 AND r.gate = $2 AND r.news > CASE
+			WHEN $3 <= coalesce((SELECT last FROM team.news n WHERE n.tenant = $1 AND n.gate = $2), 0) THEN $3
+			ELSE 0::bigint END
+		ORDER BY r.news LIMIT $4`, d.tenant, gate, after, newsLimit)
 	if err == nil {
 		var decision []byte
 		var votes [][]byte

@@ -152,7 +152,8 @@ func (d *DB) pruneRecords(ctx context.Context, keep time.Duration) error {
 			UPDATE team.streams s SET first_seq = e.seq, first_hash = e.hash FROM last JOIN team.events e
 				ON e.tenant = $1 AND e.gate = last.gate AND e.stream = last.stream AND e.seq = last.seq
 			WHERE s.tenant = $1 AND s.gate = last.gate AND s.id = last.stream AND s.first_seq < e.seq)
-		DELETE FROM team.events e USING last WHERE e.tenant = $1 AND e.gate = last.gate AND e.stream = last.stream AND e.seq <= last.seq`,
+		DELETE FROM team.events e USING last
+			WHERE e.tenant = $1 AND e.gate = last.gate AND e.stream = last.stream AND e.seq <= last.seq`,
 		d.tenant, keep)
 	return err
 }

@@ -70,7 +70,7 @@ type hub struct {
 	db      *DB
 	name    string // tells our own messages from others'
 	sending group[Changes]
-	paced   time.Time // when the pace alone would let the next NOTIFY go; for who sends
+	paced   time.Time // when the pace alone would let the next NOTIFY go; only send uses it
 
 	hears  atomic.Bool   // a word of our own came back on LISTEN
 	tested chan struct{} // it came back now
@@ -166,7 +166,7 @@ func (h *hub) notify(m message) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), longestCommit)
 	defer cancel()
-	// It is of no use after a crash, so it need not wait for the disk.
+	// After a crash nobody needs it, so it does not wait for the disk.
 	_, _ = h.db.pool.Exec(ctx, `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, channel, string(data))
 }
 

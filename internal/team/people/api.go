@@ -308,7 +308,8 @@ func (s *Server) people(ctx context.Context, _ *struct{}) (*peopleOutput, error)
 	out := &peopleOutput{}
 	out.Body.People = []PersonDetail{}
 	for _, p := range b.People {
-		out.Body.People = append(out.Body.People, PersonDetail{p.ID, p.Name, append([]string{}, p.GroupsAt(b.now)...), len(b.passkeys(p.ID))})
+		out.Body.People = append(out.Body.People,
+			PersonDetail{p.ID, p.Name, append([]string{}, p.GroupsAt(b.now)...), len(b.passkeys(p.ID))})
 	}
 	return out, nil
 }

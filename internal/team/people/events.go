@@ -3,6 +3,7 @@ package people
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 	"time"
@@ -30,7 +31,7 @@ type listeners struct {
 	has map[string]int
 }
 
-// enter counts a stream of a person; ok is false if they have as many as can be.
+// enter counts a stream of a person; ok is false if they have the most already.
 func (l *listeners) enter(person string) (leave func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,7 +59,8 @@ const watched = 200
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	leave, ok := s.listeners.enter(personOf(r.Context()).ID)
 	if !ok {
-		web.Refuse(w, http.StatusTooManyRequests, "as many of your pages are open as can be; close one")
+		web.Refuse(w, http.StatusTooManyRequests,
+			fmt.Sprintf("you have %d pages open, which is the limit; close one", mostStreams))
 		return
 	}
 	defer leave()

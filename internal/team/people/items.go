@@ -127,7 +127,8 @@ func (s *Server) detail(ctx context.Context, id string) (*Detail, *bench, error)
 	}
 	view, err := r.Request.View(ctx)
 	if err != nil {
-		return nil, nil, huma.Error422UnprocessableEntity("this request cannot be shown, so it cannot be approved; deny it at the machine")
+		return nil, nil, huma.Error422UnprocessableEntity("this request cannot be shown, " +
+			"so it cannot be approved; deny it at the machine")
 	}
 	me := personOf(ctx)
 	d := &Detail{Item: b.item(&r, me), Fingerprint: r.Fingerprint.String(), ViewDigest: r.View.String(), Serial: r.Routing.Serial, View: view,
@@ -205,8 +206,9 @@ func (s *Server) fail(err error) error {
 		return huma.Error503ServiceUnavailable("the call was given up")
 	case db.Invalid(err):
 		return huma.Error422UnprocessableEntity(
-			"an id, a text or a page in it cannot be: it has a NUL byte, or is none that the server gave")
+			"an id, a text or a page of the call is invalid: it has a NUL byte, or the server did not give it; reload the page")
 	}
 	s.cfg.Log.Error("people", "error", err)
-	return huma.Error503ServiceUnavailable("the database did not answer, so your answer may or may not have had an effect; reload to see")
+	return huma.Error503ServiceUnavailable("the database did not answer, " +
+		"so your answer may or may not have had an effect; reload to see")
 }

@@ -24,7 +24,8 @@ import (
 
 func (s *Server) describeKeys(api huma.API, op func(id, method, path, summary, tag string) huma.Operation) {
 	huma.Register(api, op("list-keys", http.MethodGet, "/keys", "List your passkeys", "keys"), s.listKeys)
-	huma.Register(api, op("new-keys", http.MethodGet, "/new-keys", "List everybody's keys that no signed policy has yet", "keys"), s.newKeys)
+	huma.Register(api, op("new-keys", http.MethodGet, "/new-keys",
+		"List everybody's keys that no signed policy has yet", "keys"), s.newKeys)
 	huma.Register(api, op("begin-key", http.MethodPost, "/keys/begin", "Begin to make a passkey", "keys"), s.beginKey)
 	huma.Register(api, op("add-key", http.MethodPost, "/keys", "Enrol a passkey: it waits, and counts once it is in a signed policy", "keys"), s.addKey)
 	huma.Register(api, op("revoke-key", http.MethodDelete, "/keys/{id}", "Revoke a passkey of yours", "keys"), s.revokeKey)
@@ -158,7 +159,8 @@ func (s *Server) addKey(ctx context.Context, in *addKeyInput) (*wordsOutput, err
 	if wait := s.cfg.Door.Wait(); wait > 0 {
 		waits = "waits " + bundle.Duration(wait).String() + ", and then "
 	}
-	out.Body.Words = "Enrolled: " + present.SafeLine(c.Name) + ". It " + waits + "takes effect when an administrator next publishes the policy."
+	out.Body.Words = "Enrolled: " + present.SafeLine(c.Name) +
+		". It " + waits + "takes effect when an administrator next publishes the policy."
 	return out, nil
 }
 

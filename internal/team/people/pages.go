@@ -140,7 +140,8 @@ func (s *Server) peoplePage(ctx context.Context, _ *http.Request, _ string) (any
 		for _, m := range who.Memberships {
 			groups = append(groups, m.String())
 		}
-		p.People = append(p.People, personRow{present.SafeLine(who.Name), present.SafeLine(strings.Join(groups, ", ")), len(b.passkeys(who.ID))})
+		p.People = append(p.People, personRow{present.SafeLine(who.Name),
+			present.SafeLine(strings.Join(groups, ", ")), len(b.passkeys(who.ID))})
 	}
 	for _, m := range b.Machines {
 		p.Machines = append(p.Machines, machineRow{b.host(m.ID), b.name(m.Sponsor)})

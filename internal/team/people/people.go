@@ -65,7 +65,8 @@ func New(cfg Config) (http.Handler, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = time.Now
 	}
-	s := &Server{cfg: cfg, origin: u.Scheme + "://" + u.Host, host: u.Host, court: court{db: cfg.DB, trust: cfg.Trust, clock: cfg.Clock}}
+	s := &Server{cfg: cfg, origin: u.Scheme + "://" + u.Host, host: u.Host,
+		court: court{db: cfg.DB, trust: cfg.Trust, clock: cfg.Clock}}
 	files, err := fs.Sub(static, "static")
 	if err != nil {
 		return nil, err

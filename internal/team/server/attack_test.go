@@ -62,14 +62,14 @@ func TestCallsThatAreRefused(t *testing.T) {
 
 func TestBodiesThatAreRefused(t *testing.T) {
 	f := newTeam(t)
-	f.extra = "limits: {request_bytes: 100000, audit_bytes: 100000, audit_in_flight: 150000}\n"
+	f.extra = "limits: {request_bytes: 100000, audit_bytes: 100000, audit_in_flight: 90000}\n"
 	r := f.serve()
 	g := r.join()
 	for body, why := range map[string]string{"": "JSON", "{}": "JSON", "[": "JSON", "[] []": "more than one", `[{"request":{},"signature":"","more":1}]`: "unknown field"} {
 		r.refused(400, why, "POST", "/gate/v1/requests", g, []byte(body))
 	}
 	for _, body := range []string{`[{"request":"","state":"denied"}]`, `[{"request":"r","state":"whatever"}]`} {
-		r.refused(400, "is no state", "POST", "/gate/v1/ended", g, []byte(body))
+		r.refused(400, "is invalid", "POST", "/gate/v1/ended", g, []byte(body))
 	}
 	nul := records("g", 0, make([]byte, sha256.Size), 1)
 	nul.Rows[0].Texts = []string{"a\x00b"}
@@ -78,12 +78,16 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	r.refused(400, "NUL", "POST", "/gate/v1/audit", g, data)
 	r.refused(413, "at most 100000", "POST", "/gate/v1/requests", g, bytes.Repeat([]byte(" "), 100001))
 	r.refused(413, "at most 16384", "POST", "/gate/v1/join", gate{}, bytes.Repeat([]byte(" "), 1<<20))
-	r.refused(413, "at most", "POST", "/gate/v1/bundle", gate{}, bytes.Repeat([]byte(" "), bundle.MaxBytes+1))
+	large := bytes.Repeat([]byte(" "), bundle.MaxBytes+1)
+	r.refused(413, "at most", "POST", "/policy/v1/bundle", gate{}, large, f.signedBy(large))
 	r.refused(413, "at most 0", "GET", "/gate/v1/wait", g, []byte("{}"))
-	r.refused(503, "try again", "POST", "/gate/v1/bundle", gate{}, bytes.Repeat([]byte(" "), 1<<20)) // more than is in hand at once
+	r.refused(503, "try again", "POST", "/gate/v1/audit", g, bytes.Repeat([]byte(" "), 95000)) // more than is in hand at once
+	if status, said := r.publish(large[1:]); status != 422 {                                   // however little that is, a bundle fits
+		t.Errorf("a bundle of the largest size: %d %s", status, said)
+	}
 	r.refused(400, "not a number", "GET", "/gate/v1/wait?after=-1", g, nil)
 	// Nothing of it is held.
-	if text := r.scrape(); !strings.Contains(text, "assent_body_bytes_free 150000\n") {
+	if text := r.scrape(); !strings.Contains(text, "assent_body_bytes_free 90000\n") {
 		t.Error(text)
 	}
 	many := make([]wire.Ended, 1000)
@@ -213,20 +217,33 @@ func TestBundlesThatAreRefused(t *testing.T) {
 		"forged": forged, "stripped": stripped, "another note": foreign, "empty": nil, "changed": bytes.Replace(good, []byte("acme"), []byte("acmf"), 1),
 		"another team": f.bundleWith(1, func(b *bundle.Bundle) { b.Tenant = "other" }),
 	} {
-		if status, _, said := r.call("POST", "/gate/v1/bundle", gate{}, body); status != 403 {
+		if status, said := r.publish(body); status != 422 {
 			t.Errorf("%s: %d %s", name, status, said)
 		}
 	}
-	r.refused(409, "serial", "POST", "/gate/v1/bundle", gate{}, f.bundle(2, g))
+	if status, said := r.publish(f.bundle(2, g)); status != 409 || !strings.Contains(said, "serial") {
+		t.Errorf("a serial that is not the next: %d %s", status, said)
+	}
+	r.refused(401, "needs the team's key", "POST", "/policy/v1/bundle", gate{}, good)
+	r.refused(401, "needs the team's key", "POST", "/policy/v1/bundle", g, good)
+	r.refused(401, "not signed with the key of this team", "POST", "/policy/v1/bundle", gate{}, good, f.signedBy(forged))
+	r.refused(401, "not signed with the key of this team", "POST", "/policy/v1/bundle", gate{}, good, func(q *http.Request) {
+		f.must(wire.SignPolicyCall(q, good, evil, time.Now()))
+	})
+	if status := r.do("GET", "/gate/v1/bundle", g, nil, nil); status != 404 {
+		t.Errorf("after all that was refused, there is a bundle: %d", status)
+	}
 	for range 2 {
-		if status, _, said := r.call("POST", "/gate/v1/bundle", gate{}, good); status != 200 {
+		if status, said := r.publish(good); status != 200 {
 			t.Errorf("%d %s", status, said)
 		}
 	}
-	if status, _, said := r.call("POST", "/gate/v1/bundle", gate{}, f.bundle(2, g)); status != 200 {
+	if status, said := r.publish(f.bundle(2, g)); status != 200 {
 		t.Errorf("%d %s", status, said)
 	}
-	r.refused(409, "serial", "POST", "/gate/v1/bundle", gate{}, good)
+	if status, said := r.publish(good); status != 409 || !strings.Contains(said, "serial") {
+		t.Errorf("an older bundle: %d %s", status, said)
+	}
 }
 
 // PostgreSQL has no text with a NUL byte. A name with one, which an agent may give itself, is refused by itself: what comes
@@ -306,8 +323,7 @@ func TestSlowCallers(t *testing.T) {
 	for range 5 {
 		send("/gate/v1/audit HTTP/1.1\r\nAuthorization: Assent-Gate "+g.id+" 1 2 3", "")
 	}
-	for range 10 {
-		send("/gate/v1/bundle HTTP/1.1", strings.Repeat(" ", 20000))
+	for range 20 {
 		send("/policy/v1/bundle HTTP/1.1\r\nAuthorization: Assent-Policy acme 1 2 3", strings.Repeat(" ", 20000))
 	}
 	eventually(t, "they are read", func() bool {

@@ -124,32 +124,3 @@ func (s *Server) giveBundle(w http.ResponseWriter, r *http.Request, _ *db.Gate, 
 	_, _ = w.Write(data) // an error means that the caller has gone
 	return nil
 }
-
-// takeBundle publishes a bundle. Whoever sends it needs no right: the team's key signed it, or it is refused.
-func (s *Server) takeBundle(w http.ResponseWriter, r *http.Request) {
-	body, done, ok := s.strangersBody(w, r, s.cfg.Limits.BundleBytes)
-	if !ok {
-		return
-	}
-	defer done()
-	err := func() error {
-		if _, err := s.openBundle(body); err != nil {
-			return refuse(http.StatusForbidden, "%v", err)
-		}
-		serial, err := s.db.Publish(r.Context(), body, s.verifyBundle)
-		if errors.Is(err, db.ErrSerial) {
-			return refuse(http.StatusConflict, "%v", err)
-		}
-		if err != nil {
-			return err
-		}
-		s.log.Info("published", "serial", serial)
-		if err := s.refreshBundle(r.Context()); err != nil {
-			return err
-		}
-		return send(w, map[string]int64{"serial": serial})
-	}()
-	if err != nil {
-		s.fail(w, r, err)
-	}
-}

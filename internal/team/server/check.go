@@ -51,7 +51,8 @@ func Check(ctx context.Context, c *Config) []Checked {
 			return "", err
 		}
 		if name := logName(c.Tenant); k.Name() != name {
-			return "", fmt.Errorf("log_key: %s holds the key %s, and the team %s needs one named %s; 'assent serve key FILE --tenant %s' makes it",
+			return "", fmt.Errorf("log_key: %s holds the key %s, and the team %s needs one named %s; "+
+				"'assent serve key FILE --tenant %s' makes it",
 				c.LogKey, k.Name(), c.Tenant, name, c.Tenant)
 		}
 		return fmt.Sprintf("%s+%08x", k.Name(), k.KeyHash()), nil
@@ -95,7 +96,8 @@ func checkCertificate(c *Config, now time.Time) (string, error) {
 	}
 	switch left := leaf.NotAfter.Sub(now); {
 	case now.Before(leaf.NotBefore) || left < 0:
-		return "", fmt.Errorf("tls: the certificate is valid from %s to %s; renew it", leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly))
+		return "", fmt.Errorf("tls: the certificate is valid from %s to %s; renew it",
+			leaf.NotBefore.Format(time.DateOnly), leaf.NotAfter.Format(time.DateOnly))
 	case left < soon:
 		return "", fmt.Errorf("tls: the certificate expires on %s; renew it", leaf.NotAfter.Format(time.DateOnly))
 	}
@@ -112,7 +114,8 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 	d, err := db.Open(ctx, dsn, c.Tenant)
 	var refused *pgconn.ConnectError
 	if errors.As(err, &refused) {
-		return "", fmt.Errorf("%s; is PostgreSQL running, and is its address right?", strings.Join(strings.Fields(refused.Error()), " "))
+		return "", fmt.Errorf("%s; is PostgreSQL running, and is its address right?",
+			strings.Join(strings.Fields(refused.Error()), " "))
 	}
 	if err != nil {
 		return "", err
@@ -123,12 +126,16 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 		return "", err
 	}
 	if off := time.Since(now).Abs(); off > 5*time.Second {
-		return "", fmt.Errorf("the clocks of this machine and the database differ by %v; set both from the same time server", off.Round(time.Second))
+		return "", fmt.Errorf("the clocks of this machine and the database differ by %v; "+
+			"set both from the same time server", off.Round(time.Second))
 	}
 	s := &Server{cfg: c}
 	row, err := d.Newest(ctx, s.verifyBundle)
-	if err != nil {
+	if errors.Is(err, db.ErrNotFound) {
 		return "its tables are up to date; the team has published no policy yet, so all records are kept", nil
+	}
+	if err != nil {
+		return "", err
 	}
 	b, err := s.openBundle(row.Note)
 	if err != nil {

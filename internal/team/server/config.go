@@ -21,7 +21,6 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"github.com/assent-dev/assent/internal/config"
-	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/webhook"
 )
 
@@ -75,7 +74,6 @@ type Limits struct {
 	// RequestBytes is the size of a call that brings questions, AuditBytes of one that brings records.
 	RequestBytes int `yaml:"request_bytes"`
 	AuditBytes   int `yaml:"audit_bytes"`
-	BundleBytes  int `yaml:"bundle_bytes"`
 	// Waiting is how many machines may wait at a replica, Connections how many may be open.
 	Waiting     int `yaml:"waiting"`
 	Connections int `yaml:"connections"`
@@ -88,7 +86,6 @@ type Limits struct {
 func (l *Limits) defaults() {
 	l.RequestBytes = cmp.Or(l.RequestBytes, 4<<20)
 	l.AuditBytes = cmp.Or(l.AuditBytes, 4<<20)
-	l.BundleBytes = cmp.Or(l.BundleBytes, bundle.MaxBytes)
 	l.Waiting = cmp.Or(l.Waiting, 12_000)
 	l.Connections = cmp.Or(l.Connections, 16_000)
 	l.AuditInFlight = cmp.Or(l.AuditInFlight, 64<<20)
@@ -161,9 +158,9 @@ func beside(file, path string) string {
 	return filepath.Join(filepath.Dir(file), path)
 }
 
-// moved are keys that stand elsewhere now.
+// moved says where keys are that were once in this file.
 var moved = map[string]string{
-	`unknown field "keep_days"`: `: it is in the signed policy; write it in team.yaml and run "assent policy publish"`,
+	`"keep_days"`: `: it is in the signed policy; write it in team.yaml and run "assent policy publish"`,
 }
 
 // problemOf says where the YAML is wrong.
@@ -172,10 +169,10 @@ func problemOf(path string, err error) error {
 	var at yaml.Error
 	if errors.As(err, &at) {
 		pos := at.GetToken().Position
-		p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()+moved[at.GetMessage()]
+		p.Line, p.Column, p.Text = pos.Line, pos.Column, at.GetMessage()
 	}
 	if name, ok := strings.CutPrefix(p.Text, "unknown field "); ok {
-		p.Text = "unknown key " + name + "; docs/serve.md lists the keys"
+		p.Text = "unknown key " + name + cmp.Or(moved[name], "; docs/serve.md lists the keys")
 	}
 	return config.Problems{p}
 }
@@ -203,8 +200,8 @@ func (r *reader) problem(key, format string, args ...any) {
 	r.problems = append(r.problems, p)
 }
 
-// ValidName reports whether a team, a person or a group can be called so: lower-case letters and digits, and behind the
-// first one also these marks.
+// ValidName reports whether a team, a person or a group can have a name: lower-case letters and digits, and after the first
+// of them also these marks.
 func ValidName(marks, name string) bool {
 	for i, r := range name {
 		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && (i == 0 || !strings.ContainsRune(marks, r)) {
@@ -274,7 +271,7 @@ func (r *reader) check(c *Config) {
 		r.problem("$.checkpoint_each", "must be at least 1s")
 	}
 	for name, n := range map[string]int{"request_bytes": c.Limits.RequestBytes, "audit_bytes": c.Limits.AuditBytes,
-		"bundle_bytes": c.Limits.BundleBytes, "waiting": c.Limits.Waiting, "connections": c.Limits.Connections,
+		"waiting": c.Limits.Waiting, "connections": c.Limits.Connections,
 		"audit_in_flight": c.Limits.AuditInFlight, "open_requests": c.Limits.OpenRequests} {
 		if n < 0 {
 			r.problem("$.limits."+name, "must not be negative")
@@ -362,7 +359,8 @@ func (c *Config) DSN() (string, error) {
 	}
 	scheme, _, isURL := strings.Cut(dsn, "://")
 	if dsn == "" || isURL && scheme != "postgres" && scheme != "postgresql" {
-		return "", errors.New("the address of the database must look like postgres://USER@HOST/DATABASE, or like host=HOST user=USER dbname=DATABASE")
+		return "", errors.New("the address of the database must look like postgres://USER@HOST/DATABASE, " +
+			"or like host=HOST user=USER dbname=DATABASE")
 	}
 	if strings.Contains(dsn, "pool_max_conns") {
 		return dsn, nil

@@ -83,7 +83,7 @@ func TestConfigProblems(t *testing.T) {
 		{"passkey_wait", "passkey_wait: soon", `passkey_wait: invalid duration "soon": write one such as`},
 		{"url", "url: http://localhost:8443\ntls: {certificate: a.pem, key: a.key}", "write https://localhost:8443"},
 		{"checkpoint_each", "checkpoint_each: 10ms", "at least 1s"},
-		{"keep_days", "keep_days: 400", `serve.yaml:6:1: unknown field "keep_days": it is in the signed policy; write it in team.yaml`},
+		{"keep_days", "keep_days: 400", `serve.yaml:6:1: unknown key "keep_days": it is in the signed policy; write it in team.yaml`},
 		{"limits", "limits: {waiting: -1}", "limits.waiting: must not be negative"},
 		{"limits", "limits: {waitng: 1}", `unknown key "waitng"`},
 	} {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"time"
 
@@ -19,8 +20,16 @@ func (s *Server) desk() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := &admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL}
+	local := &admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL, Published: s.published}
 	return admin.Handler(local, key, time.Now, s.strangersBody), nil
+}
+
+// published puts a bundle in force at this replica before its publisher gets an answer. All replicas also hear of it, so a
+// failure only delays it.
+func (s *Server) published(ctx context.Context) {
+	if err := s.refreshBundle(ctx); err != nil {
+		s.log.Error("bundle", "error", err)
+	}
 }
 
 // strangersBody reads a call before it is known who calls.

@@ -12,7 +12,7 @@ import (
 // [http.ResponseController] as it goes on.
 const answerTime = time.Minute
 
-// headTime is how long a caller may take for the head of a call, and for a body that nobody wants.
+// headTime is how long a caller may take for the head of a call, and for a body that no handler reads.
 const headTime = 10 * time.Second
 
 // guard is what every call passes: odd paths end here, panics stay here, and all is counted.
@@ -27,7 +27,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		}
 		deadline := http.NewResponseController(plain)
 		_ = deadline.SetWriteDeadline(time.Now().Add(answerTime))
-		if r.ContentLength != 0 { // who reads it sets their own; nobody reads what is refused
+		if r.ContentLength != 0 { // a handler that reads the body sets its own; the body of a refused call is not read
 			_ = deadline.SetReadDeadline(time.Now().Add(headTime))
 		}
 		defer func() {

@@ -27,7 +27,6 @@ func (s *Server) machines(mux *http.ServeMux) {
 	mux.HandleFunc("POST /gate/v1/ended", s.signed(l.RequestBytes, s.end))
 	mux.HandleFunc("GET /gate/v1/wait", s.signed(0, s.wait))
 	mux.HandleFunc("GET /gate/v1/bundle", s.signed(0, s.giveBundle))
-	mux.HandleFunc("POST /gate/v1/bundle", s.takeBundle)
 	mux.HandleFunc("POST /gate/v1/audit", s.signed(l.AuditBytes, s.audit))
 	mux.HandleFunc("POST /gate/v1/leave", s.signed(smallCall, s.leave))
 }
@@ -110,7 +109,8 @@ func (s *Server) join(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, refuse(http.StatusBadRequest, "the machine's key must be an Ed25519 key"))
 		return
 	}
-	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName || !utf8.ValidString(j.Host+j.User) || hasNUL(j.Host, j.User) {
+	if j.Token == "" || len(j.Host) > maxName || len(j.User) > maxName ||
+		!utf8.ValidString(j.Host+j.User) || hasNUL(j.Host, j.User) {
 		s.fail(w, r, refuse(http.StatusBadRequest, "a token is needed, and names of at most %d bytes without NUL", maxName))
 		return
 	}

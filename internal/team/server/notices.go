@@ -35,7 +35,8 @@ func (c *Config) hooks() ([]webhook.Target, error) {
 		t := webhook.Target{URL: w.URL, Secret: secret}
 		if err == nil {
 			if err = t.Check(); err != nil {
-				err = fmt.Errorf("%s does not hold a secret (%w); make one with: echo whsec_$(openssl rand -base64 24)", w.SecretFile, err)
+				err = fmt.Errorf("%s does not hold a secret (%w); "+
+					"make one with: echo whsec_$(openssl rand -base64 24)", w.SecretFile, err)
 			}
 		}
 		if err != nil {

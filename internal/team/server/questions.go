@@ -106,7 +106,7 @@ func (s *Server) checkQuestion(gate *db.Gate, sponsors map[string]string, q wire
 	return id, nil
 }
 
-// routingTexts are those texts of a routing that become texts of the database.
+// routingTexts are the texts of a routing that the database stores as text.
 func routingTexts(r *approval.Routing) []string {
 	out := append([]string{r.Agent, r.Sponsor, r.Need.Source}, r.Need.Not...)
 	for _, c := range r.Need.From {
@@ -118,8 +118,8 @@ func routingTexts(r *approval.Routing) []string {
 	return out
 }
 
-// hasNUL reports whether one of the texts is none for PostgreSQL. It would fail a whole transaction, with what others have
-// in it, and the caller would be told to try again.
+// hasNUL reports whether PostgreSQL would refuse one of the texts. The whole transaction would fail, with what others have in
+// it, and the caller would be told to try again.
 func hasNUL(texts ...string) bool {
 	return slices.ContainsFunc(texts, func(t string) bool { return strings.IndexByte(t, 0) >= 0 })
 }
@@ -161,7 +161,8 @@ func (s *Server) end(w http.ResponseWriter, r *http.Request, gate *db.Gate, body
 	}
 	for _, e := range in {
 		if e.Request == "" || len(e.Request) > maxID || !e.State.Known() {
-			return refuse(http.StatusBadRequest, "question %.40q: it has no id that can be, or %.40q is no state", e.Request, string(e.State))
+			return refuse(http.StatusBadRequest, "question %.40q: its id or its state %.40q is invalid",
+				e.Request, string(e.State))
 		}
 		if hasNUL(e.Request, e.By.User, e.By.Host, string(e.By.Via)) {
 			return refuse(http.StatusBadRequest, "question %.40q: a text has a NUL byte", e.Request)

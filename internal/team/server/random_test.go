@@ -24,16 +24,16 @@ func TestAttack_RandomCalls(t *testing.T) {
 	f := newTeam(t)
 	r := f.serve()
 	g := r.join()
-	if status, _, _ := r.call("POST", "/gate/v1/bundle", gate{}, f.bundle(1, g)); status != 200 {
-		t.Fatal("the bundle is not taken")
+	if status, said := r.publish(f.bundle(1, g)); status != 200 {
+		t.Fatalf("publish: %d %s", status, said)
 	}
 	good := f.question(g)
 	bodies := map[string]any{
-		"/gate/v1/requests": []wire.Signed{good},
-		"/gate/v1/ended":    []wire.Ended{{Request: "r", State: policy.StateDenied, Why: "x"}},
-		"/gate/v1/audit":    records("l", 0, make([]byte, sha256.Size), 2),
-		"/gate/v1/join":     wire.Join{Token: "x", Public: make([]byte, 32), Host: "h"},
-		"/gate/v1/bundle":   "x", "/policy/v1/bundle": "x",
+		"/gate/v1/requests":                        []wire.Signed{good},
+		"/gate/v1/ended":                           []wire.Ended{{Request: "r", State: policy.StateDenied, Why: "x"}},
+		"/gate/v1/audit":                           records("l", 0, make([]byte, sha256.Size), 2),
+		"/gate/v1/join":                            wire.Join{Token: "x", Public: make([]byte, 32), Host: "h"},
+		"/policy/v1/bundle":                        "x",
 		"/gate/v1/wait?after=99&serial=7&serial=7": nil, "/gate/v1/bundle?x": nil, "/policy/v1/directory": nil,
 		"/policy/v1/bundles?most=1": nil, "/policy/v1/records?since=2020-01-01T00:00:00Z": nil, "/audit/v1/proof?gate=g&seq=1&since=1": nil,
 		"/audit/v1/proof?gate=&seq=0&since=9223372036854775807": nil, "/audit/v1/proof?gate=" + g.id + "&seq=9223372036854775807&since=0": nil,
@@ -77,7 +77,7 @@ func TestAttack_RandomCalls(t *testing.T) {
 			case 0, 1:
 				wire.SignCall(q, body, g.id, g.key, time.Now())
 			case 2:
-				f.must(wire.SignPolicyCall(q, body, f.key, time.Now()))
+				f.signedBy(body)(q)
 			}
 		})
 		if status >= 500 {

@@ -65,8 +65,8 @@ func TestTwoReplicas(t *testing.T) {
 	f := newTeam(t)
 	one, two := f.serve(), f.serve()
 	g := one.join()
-	if status, _, body := one.call("POST", "/gate/v1/bundle", gate{}, f.bundle(1, g)); status != 200 {
-		t.Fatalf("%d %s", status, body)
+	if status, said := one.publish(f.bundle(1, g)); status != 200 {
+		t.Fatalf("%d %s", status, said)
 	}
 	var news wire.News
 	if two.do("GET", "/gate/v1/wait?after=0&serial=0", g, nil, &news); news.Serial != 1 {

@@ -31,8 +31,8 @@ func TestRetention(t *testing.T) {
 	}
 	publish := func(serial int64, change func(*bundle.Bundle)) {
 		t.Helper()
-		if status, _, body := r.call("POST", "/gate/v1/bundle", gate{}, f.bundleWith(serial, change)); status != 200 {
-			t.Fatalf("publish: %d %s", status, body)
+		if status, said := r.publish(f.bundleWith(serial, change)); status != 200 {
+			t.Fatalf("publish: %d %s", status, said)
 		}
 	}
 	ended, _ := r.ask(g, f.question(g, func(q *approval.Request) { q.Routing.Need.Expires = time.Millisecond }))

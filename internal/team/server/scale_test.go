@@ -172,7 +172,9 @@ func TestBundleReachesAll(t *testing.T) {
 	f := newTeam(t)
 	all := f.many(machines)
 	r, _ := f.process()
-	f.must(publish(r, f.bundle(1)))
+	if status, said := r.publish(f.bundle(1)); status != 200 {
+		t.Fatalf("publish: %d %s", status, said)
+	}
 	var policy strings.Builder
 	policy.WriteString("version: 1\nrules:\n")
 	for i := range rules {
@@ -241,7 +243,9 @@ func TestBundleReachesAll(t *testing.T) {
 		return strings.Contains(r.scrape(), fmt.Sprintf("assent_waiting_machines %d\n", machines))
 	})
 	published = time.Now()
-	f.must(publish(r, big))
+	if status, said := r.publish(big); status != 200 {
+		t.Fatalf("publish: %d %s", status, said)
+	}
 	done.Wait()
 	t.Logf("a bundle of %d bytes was at %d machines after %v", len(big), machines, time.Duration(slowest.Load()))
 	most := 10 * time.Second // on a busy machine
@@ -255,13 +259,6 @@ func TestBundleReachesAll(t *testing.T) {
 
 // full reports whether the machine has nothing else to do: then the aims themselves must be met.
 func full() bool { return os.Getenv(rounds.Variable) == "full" }
-
-func publish(r *replica, note []byte) error {
-	if status, _, body := r.call("POST", "/gate/v1/bundle", gate{}, note); status != 200 {
-		return fmt.Errorf("publish: %d %s", status, body)
-	}
-	return nil
-}
 
 // Records of 256 machines come in through the server at half of the speed of direct inserts, or more. Two cores make the load
 // as well: beside other work the ratio varies, and less than a third is a mistake.

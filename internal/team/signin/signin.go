@@ -234,7 +234,8 @@ func (d *Door) arrived(r *http.Request) (p db.Person, to string, err error) {
 			fmt.Sprintf("Ask an administrator to add you: assent people add ID --name NAME --issuer %s --subject %s",
 				word(id.Issuer), word(id.Subject))}
 	case err == nil && !p.Disabled.IsZero():
-		return p, "", &refusal{http.StatusForbidden, "You cannot sign in", "An administrator has disabled your account. Ask them why."}
+		return p, "", &refusal{http.StatusForbidden, "You cannot sign in",
+			"An administrator has disabled your account. Ask them why."}
 	}
 	return p, a.To, err
 }
@@ -283,7 +284,8 @@ func (d *Door) issuer(ctx context.Context) (*oauth2.Config, *oidc.Provider, erro
 // words is a page without any script.
 var words = template.Must(template.New("").Parse(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>assent</title><link rel="stylesheet" href="/static/style.css">{{with .To}}<meta http-equiv="refresh" content="0; url={{.}}">{{end}}</head>
-<body><main id="main"><article><h1>{{.Title}}</h1><p>{{.Text}}</p><p><a class="target" href="{{or .To "/"}}">{{if .To}}Continue{{else}}Back{{end}}</a></p></article></main></body></html>`))
+<body><main id="main"><article><h1>{{.Title}}</h1><p>{{.Text}}</p>
+<p><a class="target" href="{{or .To "/"}}">{{if .To}}Continue{{else}}Back{{end}}</a></p></article></main></body></html>`))
 
 func (d *Door) say(w http.ResponseWriter, status int, title, text, to string) {
 	var out strings.Builder

@@ -99,7 +99,8 @@ func (s scheme) sign(r *http.Request, body []byte, name string, now time.Time, s
 	at, nonce := strconv.FormatInt(now.Unix(), 10), rand.Text()
 	signature, err := sign(s.text(r, body, name, at, nonce))
 	if err == nil {
-		r.Header.Set("Authorization", s.word+strings.Join([]string{name, at, nonce, base64.RawURLEncoding.EncodeToString(signature)}, " "))
+		r.Header.Set("Authorization", s.word+strings.Join([]string{name, at, nonce,
+			base64.RawURLEncoding.EncodeToString(signature)}, " "))
 	}
 	return err
 }

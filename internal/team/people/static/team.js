@@ -21,6 +21,7 @@ const goTo = (id) => go("/r/" + uri(id));
 
 function signIn(why) {
 	main.replaceChildren($("#signin").content.cloneNode(true));
+	why ||= "you are not signed in"; // a proxy may say nothing
 	$(".why", main).textContent = why[0].toUpperCase() + why.slice(1) + (why.endsWith(".") ? "" : ".");
 	$("a", main).href = "/signin?to=" + uri(location.pathname);
 	$("#new-keys").replaceChildren(newKeys.shown = "");
