@@ -99,7 +99,7 @@ func (s *teamScene) must(args ...string) string {
 func (s *teamScene) join() {
 	s.Helper()
 	s.must("trust", "--yes", ".")
-	s.must("join", s.server.URL, "--token", s.server.Token)
+	s.must("join", s.server.URL, "--token", s.server.Token())
 	s.server.Publish() // the machine is in it
 	if err := os.WriteFile(s.admin(), []byte(s.team.Admin()), 0o600); err != nil {
 		s.Fatal(err)

@@ -130,7 +130,7 @@ func (r *Remote) open(ctx context.Context, method, path string, body []byte) (io
 	}
 	err = fmt.Errorf("%s: %w", r.server.Host, &refusal{answer.StatusCode, p.Detail})
 	if answer.StatusCode == http.StatusConflict {
-		err = fmt.Errorf("%w (%w)", ErrConflict, err)
+		err = ErrConflict // the server says the same
 	}
 	return nil, err
 }

@@ -22,12 +22,12 @@ import (
 // A Server is that of a team, in memory. Its fields are for one test and its lock.
 type Server struct {
 	*httptest.Server
-	Team  *Team
-	Token string
+	Team *Team
 	// Hold is how long a call that waits for news is held.
 	Hold time.Duration
 
 	mu       sync.Mutex
+	token    string
 	changed  chan struct{} // closed with each change
 	away     bool
 	lie      func(w http.ResponseWriter, r *http.Request) bool
@@ -43,7 +43,7 @@ type Server struct {
 
 // Serve starts a server for the team, with the bundle as it is.
 func Serve(t *Team) *Server {
-	s := &Server{Team: t, Token: "token-1", Hold: wire.LongestWait, changed: make(chan struct{}),
+	s := &Server{Team: t, token: "token-1", Hold: wire.LongestWait, changed: make(chan struct{}),
 		gates: map[string]ed25519.PublicKey{}, asked: map[string]*approval.Request{}}
 	s.Server = httptest.NewServer(http.HandlerFunc(s.serve))
 	return s
@@ -126,7 +126,14 @@ func (v View) Ended() []wire.Ended { return v.s.ended }
 func (v View) Rows() []wire.Record { return v.s.rows }
 
 // NewToken lets one more machine join.
-func (s *Server) NewToken(token string) { s.change(func() { s.Token = token }) }
+func (s *Server) NewToken(token string) { s.change(func() { s.token = token }) }
+
+// Token is what a machine joins with, once.
+func (s *Server) Token() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.token
+}
 
 // Answers is how many answers the server has given out.
 func (s *Server) Answers() int {
@@ -224,8 +231,8 @@ func (s *Server) join(body []byte) (any, error) {
 		return nil, err
 	}
 	s.mu.Lock()
-	ok := j.Token != "" && j.Token == s.Token
-	s.Token = ""
+	ok := j.Token != "" && j.Token == s.token
+	s.token = ""
 	id := fmt.Sprintf("g_%d", len(s.gates)+1)
 	s.mu.Unlock()
 	if !ok {

@@ -314,7 +314,7 @@ func TestAttack_SecondAccount(t *testing.T) {
 	key := x.Bundle.People[0].Credentials[0]
 	key.ID, key.Since = "another", time.Time{}
 	next.People = append(slices.Clone(next.People), bundle.Person{ID: mallory.ID, Name: "Mallory", Groups: []string{"sre"}, Credentials: []bundle.Credential{key}})
-	if err := next.Validate(); err == nil || !strings.Contains(err.Error(), "is there twice") {
+	if err := next.Validate(); err == nil || !strings.Contains(err.Error(), "is duplicated") {
 		t.Errorf("one key for two people: %v", err)
 	}
 }
