@@ -254,7 +254,7 @@ func resolveFor(c *cobra.Command, order setup.Order) (*setup.Setup, error) {
 	}
 	if len(s.Stale) > 0 {
 		why, _ := s.TeamStatus()
-		fmt.Fprintf(c.ErrOrStderr(), "assent: %s. Its allows do not count until then: %s\n",
+		fmt.Fprintf(c.ErrOrStderr(), "assent: %s. Until then these allows of the policy have no effect: %s\n",
 			shownText(why.Why), shownText(some(s.Stale)))
 	}
 	for _, ignored := range s.Ignored {

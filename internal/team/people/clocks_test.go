@@ -3,7 +3,9 @@
 package people_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,5 +80,31 @@ func TestClocksThatAreTenMinutesApart(t *testing.T) {
 				t.Errorf("a vote after its time: %d %s", status, why)
 			}
 		})
+	}
+}
+
+// The page of a question does not name votes that have expired, and offers another to who gave one.
+func TestTheDetailOfAVoteThatExpired(t *testing.T) {
+	x, g, _, bob, _ := three(t)
+	tool, args, p := edit()
+	g.Calls(tool, args, p)
+	r := <-g.Asked
+	bob.agrees(r.ID)
+	var d struct {
+		Need  string
+		Voted bool
+		Votes []struct{ Name string }
+	}
+	shown := func() string {
+		d.Votes = nil
+		bob.call("GET", "/api/v1/requests/"+r.ID, nil, &d)
+		return fmt.Sprintf("%v, %d votes, %s", d.Voted, len(d.Votes), d.Need)
+	}
+	if text := shown(); !strings.HasPrefix(text, "true, 1 votes") || !strings.Contains(text, "Bob voted yes; 1 more of sre needed") {
+		t.Error(text)
+	}
+	x.Pass(2 * time.Hour)
+	if text := shown(); !strings.HasPrefix(text, "false, 0 votes") || strings.Contains(text, "voted yes") {
+		t.Error("after the vote expired: ", text)
 	}
 }

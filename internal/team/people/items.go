@@ -130,27 +130,30 @@ func (s *Server) detail(ctx context.Context, id string) (*Detail, *bench, error)
 		return nil, nil, huma.Error422UnprocessableEntity("this request cannot be shown, " +
 			"so it cannot be approved; deny it at the machine")
 	}
+	votes, err := s.cfg.DB.Votes(ctx, id)
+	if err != nil {
+		return nil, nil, s.fail(err)
+	}
+	if r.State == policy.StatePending { // whoever gave a vote that has expired can give another
+		votes = slices.DeleteFunc(votes, func(v db.CastVote) bool { return len(approval.Live([]approval.Vote{v.Vote}, b.now)) == 0 })
+	}
+	r.Voted = nil
+	for _, v := range votes {
+		r.Voted = append(r.Voted, v.Person)
+	}
 	me := personOf(ctx)
 	d := &Detail{Item: b.item(&r, me), Fingerprint: r.Fingerprint.String(), ViewDigest: r.View.String(), Serial: r.Routing.Serial, View: view,
 		Choices: r.Choices, YesOrNo: r.YesOrNo, Proof: r.Routing.Need.Proof, Acts: []ActDetail{}, Votes: []VoteDetail{}, request: &r}
 	for i, a := range r.Acts {
 		d.Acts = append(d.Acts, ActDetail{present.SafeLine(a.String()), present.SafeLine(a.Why), slices.Contains(r.Open, i), a.PersonOnly})
 	}
-	votes, err := s.cfg.DB.Votes(ctx, id)
-	if err != nil {
-		return nil, nil, s.fail(err)
-	}
 	var cast []approval.Vote
 	for _, v := range votes {
-		if r.State == policy.StatePending && len(approval.Live([]approval.Vote{v.Vote}, b.now)) == 0 {
-			continue // it has expired, and whoever gave it can give another
-		}
 		answer := v.Decision.Answer
 		yes := answer == approval.AnswerApprove || answer == approval.AnswerRespond
 		d.Votes = append(d.Votes, VoteDetail{v.Person, b.name(v.Person), yes, present.SafeLine(v.Vote.Note), v.At, v.Person == me.ID})
 		cast = append(cast, v.Vote)
 	}
-	d.Voted = slices.ContainsFunc(d.Votes, func(v VoteDetail) bool { return v.Mine })
 	if r.State == policy.StatePending {
 		d.Missing = missing(r.Count(r.Routing.Need, cast, b.people, r.View, r.Age))
 		if len(votes) > 0 && d.Missing != "" {
