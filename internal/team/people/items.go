@@ -135,7 +135,9 @@ func (s *Server) detail(ctx context.Context, id string) (*Detail, *bench, error)
 		return nil, nil, s.fail(err)
 	}
 	if r.State == policy.StatePending { // whoever gave a vote that has expired can give another
-		votes = slices.DeleteFunc(votes, func(v db.CastVote) bool { return len(approval.Live([]approval.Vote{v.Vote}, b.now)) == 0 })
+		votes = slices.DeleteFunc(votes, func(v db.CastVote) bool {
+			return len(approval.Live([]approval.Vote{v.Vote}, b.now)) == 0
+		})
 	}
 	r.Voted = nil
 	for _, v := range votes {
