@@ -248,7 +248,7 @@ func TestWebTeam_Keys(t *testing.T) {
 	other.open("/keys")
 	other.sees("in force")
 	other.do(chromedp.SendKeys("#make [name=invitation]", code), chromedp.Click("#make button"))
-	other.sees("Enrolled: ", "waits for the next policy")
+	other.sees("Enrolled: ", "waits for the next signed policy")
 	// Everybody is told at once, on whatever page they are, and Bob more loudly.
 	cleo.until("document.querySelector('#new-keys details')?.textContent.includes('have an administrator run assent people revoke-key ')")
 	cleo.sees("New keys that do not count yet: Bob", "let in by Cleo")
