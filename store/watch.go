@@ -12,6 +12,7 @@ import (
 const (
 	soon    = time.Millisecond
 	rest    = 2 * time.Millisecond
+	idle    = 25 * time.Millisecond // the rest of a process in which nobody waits for an answer or follows the log
 	unheard = 15 * time.Millisecond // how often to look where the system says nothing
 )
 
@@ -41,7 +42,7 @@ func (s *Store) watch(ctx context.Context) {
 		if wait(ctx, soon) && !w.look() {
 			w.askSoon(ctx)
 		}
-		wait(ctx, rest)
+		s.listeners.rest(ctx)
 	}
 }
 
@@ -104,6 +105,8 @@ type listeners struct {
 	told head               // what all of them know
 	stop context.CancelFunc // ends the watching, once it has begun
 	done bool
+	// eager gets something when somebody begins to listen who wants to know soon.
+	eager chan struct{}
 }
 
 type listener struct {
@@ -125,12 +128,39 @@ func (s *Store) listen(t topic, f func()) (stop func()) {
 	if l.stop == nil && !l.done {
 		var ctx context.Context
 		ctx, l.stop = context.WithCancel(context.Background())
+		l.eager = make(chan struct{}, 1)
 		go s.watch(ctx)
+	}
+	if t != topicPolicy {
+		select {
+		case l.eager <- struct{}{}:
+		default:
+		}
 	}
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		delete(l.all, id)
+	}
+}
+
+// rest is the time between two looks. It is short while somebody waits for requests or records: of many processes with one
+// store, those that wait for nothing are not woken with each change.
+func (l *listeners) rest(ctx context.Context) {
+	l.mu.Lock()
+	long, eager := idle, l.eager
+	for _, each := range l.all {
+		if each.topic != topicPolicy {
+			long = rest
+		}
+	}
+	l.mu.Unlock()
+	t := time.NewTimer(long)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-eager:
+	case <-ctx.Done():
 	}
 }
 
