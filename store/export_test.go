@@ -45,3 +45,21 @@ func (s *Store) Dirty() bool {
 	defer s.disk.mu.Unlock()
 	return s.disk.written.Load() > s.disk.synced
 }
+
+// DieWriting leaves the store as a program does that is killed when its change of the rules can be seen, before it says so.
+func (s *Store) DieWriting(ctx context.Context) error {
+	give, err := s.lock.take()
+	if err != nil {
+		return err
+	}
+	defer give()
+	h, err := s.currentHead(ctx, s.writer)
+	if err != nil {
+		return err
+	}
+	h.policy++
+	if _, err = s.writer.ExecContext(ctx, updateHead, h.row()...); err != nil {
+		return err
+	}
+	return s.lock.file.write(s.lock.count|1, nil)
+}

@@ -121,6 +121,7 @@ func (t *writeLock) writing(after *head, commit func() error) error {
 	}
 	if t.file.write(t.count+1, after) == nil { // otherwise it stays odd, and nobody believes it
 		t.count++
+		t.file.ring()
 	}
 	return err
 }
@@ -255,6 +256,10 @@ func (c *countFile) write(n uint64, h *head) error {
 	_, err := c.WriteAt(data, 0)
 	return err
 }
+
+// ring wakes watchers once for each change. They do not wait for writes to the file or to the log: of those each change has
+// several, and the first come before it can be seen. If it fails they look a second later.
+func (c *countFile) ring() { _ = c.Chmod(0o600) }
 
 // counters are those that watchers go by.
 func (h *head) counters() [4]*int64 {

@@ -58,6 +58,22 @@ func TestAWriterThatWasKilledIsNoticed(t *testing.T) {
 	}
 }
 
+// TestWatchersHearOfAWriterThatWasKilled waits for a change that nobody tells of.
+func TestWatchersHearOfAWriterThatWasKilled(t *testing.T) {
+	folder := t.TempDir()
+	one, two := openStore(t, folder, store.Options{}), openStore(t, folder, store.Options{})
+	told := make(chan struct{}, 10)
+	defer two.Notify(func() { told <- struct{}{} })()
+	addRule(t, one, 0)
+	<-told // so it watches
+	if err := one.DieWriting(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	<-told
+	addRule(t, one, 1)
+	<-told
+}
+
 // setCount adds to the count of writes.
 func setCount(t *testing.T, folder string, add int64) {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"time"
 )
 
 // A schema says how a new store is made, and what leads an older one there: the first of
@@ -172,7 +173,7 @@ func (s *Store) prepareFile(ctx context.Context, c *sql.Conn) error {
 			if err == nil {
 				err = s.useLog(ctx, c)
 			}
-			if !isBusy(err) || !wait(patience, looks[0]) {
+			if !isBusy(err) || !wait(patience, time.Millisecond) {
 				return err
 			}
 		}

@@ -7,18 +7,13 @@ import (
 )
 
 // A change is told apart by what its writer leaves in the file of the lock, which costs one read and no question to
-// SQLite: where many processes share a store, each change wakes all of them. Writing takes a moment, so a watcher
-// looks soon after it has begun, and rests before the next look.
+// SQLite: where many processes share a store, each change wakes all of them.
 const (
-	soon    = time.Millisecond
-	rest    = 2 * time.Millisecond
+	rest    = 2 * time.Millisecond  // between two looks
 	idle    = 25 * time.Millisecond // the rest of a process in which nobody waits for an answer or follows the log
-	unheard = 15 * time.Millisecond // how often to look where the system says nothing
+	unheard = 15 * time.Millisecond // how often to look where nothing says that there was a write
+	deaf    = time.Second           // how often to look in any case: a writer may have been killed before it rang
 )
-
-// Where the file does not say, SQLite is asked: soon after the write-ahead log was written to, which comes just before a
-// change can be seen, and again if nothing is found.
-var looks = []time.Duration{time.Millisecond, 3 * time.Millisecond, 10 * time.Millisecond}
 
 // A watcher notices what other processes write.
 type watcher struct {
@@ -28,19 +23,28 @@ type watcher struct {
 	seen  []byte // the sum of the head that was read last
 }
 
-// watch tells of what is written, until ctx is done. It sleeps until the system says that something was.
+// watch tells of what is written, until ctx is done. It sleeps until a writer says that something was.
 // An error is not told: who uses the store next meets it.
 func (s *Store) watch(ctx context.Context) {
-	written := watchLog(ctx, s.path+logSuffix)
-	if written == nil {
-		written = func() bool { return wait(ctx, unheard) }
-	}
 	w := &watcher{Store: s, count: commitCount{path: s.lock.path}}
 	defer func() { _ = w.count.file.close() }() // it was only read
-	w.ask(ctx)                                  // what was written before the watch began
-	for written() {
-		if wait(ctx, soon) && !w.look() {
-			w.askSoon(ctx)
+	rung := hangBell(ctx, s.lock.path)
+	if rung == nil {
+		rung = func(time.Duration) bool { wait(ctx, unheard); return false }
+	}
+	w.ask(ctx) // what was written before the watch began
+	for patience := deaf; ; {
+		heard := rung(patience)
+		if ctx.Err() != nil {
+			return
+		}
+		patience = deaf
+		switch {
+		case w.look():
+		case heard: // somebody else writes already, and rings soon
+			patience = unheard
+		default: // or was killed
+			w.ask(ctx)
 		}
 		s.listeners.rest(ctx)
 	}
@@ -55,15 +59,6 @@ func (w *watcher) look() bool {
 		w.tell(h)
 	}
 	return ok
-}
-
-// askSoon is for when the file does not say: a writer is under way, or was killed.
-func (w *watcher) askSoon(ctx context.Context) {
-	for _, pause := range looks {
-		if !wait(ctx, pause) || w.look() || w.ask(ctx) {
-			return
-		}
-	}
 }
 
 // ask tells of what has changed by SQLite, and reports whether something has.

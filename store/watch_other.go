@@ -2,7 +2,10 @@
 
 package store
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
-// watchLog returns nil: the watcher looks from time to time.
-func watchLog(context.Context, string) func() bool { return nil }
+// hangBell returns nil: the watcher looks from time to time.
+func hangBell(context.Context, string) func(time.Duration) bool { return nil }
