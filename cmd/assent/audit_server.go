@@ -13,11 +13,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/auditview"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/team/admin"
 	"github.com/assent-dev/assent/internal/team/bundle"
+	"github.com/assent-dev/assent/internal/team/link"
+	"github.com/assent-dev/assent/internal/team/log"
 	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/store"
 )
@@ -209,8 +212,9 @@ func verifyServer(c *cobra.Command, flags *auditFlags, f *serverFlags, since str
 		return err
 	}
 	out := serverVerification{Since: size, Size: found.Checkpoint.Size, Root: found.Checkpoint.Root.String()}
+	var late error
 	if l.gate != "" {
-		if out.Record, out.Newer, err = l.compare(c.Context(), flags, found); err != nil {
+		if out.Record, out.Newer, late, err = l.compare(c.Context(), flags, found); err != nil {
 			return err
 		}
 	}
@@ -218,15 +222,21 @@ func verifyServer(c *cobra.Command, flags *auditFlags, f *serverFlags, since str
 		return err
 	}
 	if flags.json {
-		return writeJSON(c.OutOrStdout(), out)
+		err = writeJSON(c.OutOrStdout(), out)
+	} else {
+		err = out.print(c.OutOrStdout())
 	}
-	return out.print(c.OutOrStdout())
+	return errors.Join(err, late)
 }
 
-// compare checks that the record which the server has is the one of this machine's own log.
-func (l *serverLog) compare(ctx context.Context, flags *auditFlags, found admin.Finding) (seq, newer int64, err error) {
+// checkpointLag is how long after a record a checkpoint must have it: the server makes one each minute.
+const checkpointLag = 10 * time.Minute
+
+// compare checks that the record which the server has is the one of this machine's own log. Late says that the log lacks
+// a record that it should have by now: a server that shows an old checkpoint hides what came after it.
+func (l *serverLog) compare(ctx context.Context, flags *auditFlags, found admin.Finding) (seq, newer int64, late, err error) {
 	if err := found.About(admin.Query{Gate: l.gate}); err != nil {
-		return 0, 0, err
+		return 0, 0, nil, err
 	}
 	seq = found.Record.Seq
 	err = flags.read(ctx, func(s *store.Store) error {
@@ -238,10 +248,28 @@ func (l *serverLog) compare(ctx context.Context, flags *auditFlags, found admin.
 			return fmt.Errorf("record %d of this machine's log differs from the server's: one of the two was changed", seq)
 		}
 		head, err := s.Seal(ctx)
-		newer = head.Seq - seq
+		if newer = head.Seq - seq; err != nil || newer <= 0 {
+			return err
+		}
+		next, err := s.RecordAt(ctx, seq+1)
+		if err == nil && time.Since(next.At) > checkpointLag {
+			late = l.missing(next, found.Checkpoint)
+		}
 		return err
 	})
-	return seq, newer, err
+	return seq, newer, late, err
+}
+
+// missing says that the newest checkpoint lacks a record of this machine, and whose fault it is.
+func (l *serverLog) missing(r approval.Record, newest log.Checkpoint) error {
+	when := teamTime(r.At, "")
+	if shipped, err := link.Shipped(l.state); err != nil || shipped < r.Seq {
+		return fmt.Errorf("the server has not acknowledged record %d of %s yet: 'assent status' says whether the bridge "+
+			"reaches it", r.Seq, when)
+	}
+	return fmt.Errorf("the server acknowledged record %d of %s, and its newest checkpoint, of %s, does not have it; "+
+		"if this machine was offline until now, try again in two minutes, else ask the administrator why",
+		r.Seq, when, teamTime(newest.Time, ""))
 }
 
 // keep keeps a checkpoint that was good for the next check, on a machine that has joined.

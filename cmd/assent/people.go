@@ -257,7 +257,7 @@ func peopleInviteCmd(flags *teamFlags) *cobra.Command {
 					}
 					inviter = who.ID
 				}
-				secret, err := d.Invite(ctx, p.ID, inviter, lasts)
+				secret, err := d.Invite(ctx, p.ID, inviter, "", lasts)
 				if err != nil {
 					return err
 				}

@@ -25,6 +25,7 @@ import (
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/team/admin"
 	"github.com/assent-dev/assent/internal/team/db"
+	"github.com/assent-dev/assent/internal/team/link"
 	"github.com/assent-dev/assent/internal/team/member"
 	"github.com/assent-dev/assent/internal/team/server"
 	"github.com/assent-dev/assent/internal/team/wire"
@@ -41,6 +42,7 @@ type office struct {
 	trust      string
 	key        admin.Key // of the log
 	log        *store.Store
+	ago        time.Duration // how old what it records is
 }
 
 func newOffice(t *testing.T) *office {
@@ -137,7 +139,7 @@ func (o *office) join() string {
 func (o *office) call(gate string, state policy.State, asked bool, words ...string) {
 	o.Helper()
 	act := policy.Act{Name: policy.ActShell, Target: policy.CommandTarget(words...), Verdict: policy.VerdictAsk, Known: true}
-	e := approval.Event{Kind: approval.EventEnded, At: time.Now(), Session: "s", CallID: fmt.Sprint("c", time.Now().UnixNano()), Tool: "shell",
+	e := approval.Event{Kind: approval.EventEnded, At: time.Now().Add(-o.ago), Session: "s", CallID: fmt.Sprint("c", time.Now().UnixNano()), Tool: "shell",
 		State: state, ActData: []policy.Act{act}, Acts: []string{act.String()}}
 	if asked {
 		e.Requested = e.At
@@ -215,7 +217,7 @@ func TestTeam_Administration(t *testing.T) {
 	}
 	o.ok("policy", "publish", o.file("second.yaml"), "--key", key, "--editor", "bob", "--yes")
 	o.sees(o.ok("policy", "rollback", "1", "--key", key, "--editor", "ann", "--yes"), "Published serial 3.")
-	o.fails("there is no bundle with the serial 9", "policy", "rollback", "9", "--key", key, "--editor", "ann", "--yes")
+	o.fails("no bundle has the serial number 9", "policy", "rollback", "9", "--key", key, "--editor", "ann", "--yes")
 	o.sees(o.ok("policy", "history"), "3", "by p_ann", "2", "by p_bob")
 	newest, err := admin.Newest(t.Context(), &admin.Local{DB: o.db, Trust: o.trust}, o.trust)
 	if err != nil || newest.Serial != 3 || newest.Policy != "version: 1\nrules:\n  - deny shell(npm publish)\n" || len(newest.Deciders) != 0 {
@@ -466,6 +468,12 @@ func TestTeam_AMachineChecksTheServer(t *testing.T) {
 	put(t, o.file("proof.json"), o.ok("audit", "prove", "1", url, "--state", o.state))
 	o.fails("its own records only", "audit", "prove", "1", "--gate", "g_other", url, "--state", o.state)
 	o.fails("this needs the team's key", "audit", "export", url, "--state", o.state)
+	// A record that no checkpoint has after an hour.
+	o.ago = time.Hour
+	o.call(gate, policy.StateApproved, true, "git", "fetch")
+	o.fails("the server has not acknowledged record 2", "audit", "verify", url, "--state", o.state)
+	o.must(link.SaveShipped(o.state, 2))
+	o.fails("and its newest checkpoint, of ", "audit", "verify", url, "--state", o.state)
 	// Somebody replaced the log of the machine, or the server has another one.
 	o.must(o.log.Close())
 	o.must(os.Remove(filepath.Join(o.state, "assent.db")))

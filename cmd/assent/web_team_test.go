@@ -52,7 +52,7 @@ func teamPhoneOf(t *testing.T, x *teamtest.Team, name string) teamPhone {
 // enrols makes a passkey with an invitation, on the page Keys.
 func (p teamPhone) enrols(who db.Person) teamPhone {
 	p.t.Helper()
-	code, err := p.x.DB.Invite(p.t.Context(), who.ID, "admin", time.Hour)
+	code, err := p.x.DB.Invite(p.t.Context(), who.ID, "admin", "", time.Hour)
 	if err != nil {
 		p.t.Fatal(err)
 	}

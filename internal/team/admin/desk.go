@@ -59,7 +59,7 @@ func Find(ctx context.Context, d Desk, trust string, serial int64) (*bundle.Bund
 			return bundle.Open(p.Note, trust)
 		}
 	}
-	return nil, fmt.Errorf("there is no bundle with the serial %d; see 'assent policy history'", serial)
+	return nil, fmt.Errorf("no bundle has the serial number %d; 'assent policy history' lists them all", serial)
 }
 
 // A Local is the desk of who can reach the database.
@@ -75,14 +75,7 @@ type Local struct {
 var _ Desk = (*Local)(nil)
 
 func (l *Local) verify(note []byte) (int64, error) {
-	b, err := bundle.Open(note, l.Trust)
-	if err != nil {
-		return 0, err
-	}
-	if b.Tenant != l.DB.Tenant() {
-		return 0, fmt.Errorf("%w: it belongs to the team %q, and this is the team %q", bundle.ErrRefused, b.Tenant, l.DB.Tenant())
-	}
-	return b.Serial, nil
+	return bundle.Serials(l.DB.Tenant(), l.Trust)(note)
 }
 
 // Directory implements [Desk].

@@ -56,6 +56,26 @@ func Open(data []byte, trust string) (*Bundle, error) {
 	return b, nil
 }
 
+// OpenFor is [Open] for the bundles of one team: those of another may have been signed with the same key.
+func OpenFor(tenant string, data []byte, trust string) (*Bundle, error) {
+	b, err := Open(data, trust)
+	if err == nil && b.Tenant != tenant {
+		err = fmt.Errorf("%w: it belongs to the team %q, and this is the team %q", ErrRefused, b.Tenant, tenant)
+	}
+	return b, err
+}
+
+// Serials returns a function that opens a bundle of the team and returns its serial.
+func Serials(tenant, trust string) func(data []byte) (int64, error) {
+	return func(data []byte) (int64, error) {
+		b, err := OpenFor(tenant, data, trust)
+		if err != nil {
+			return 0, err
+		}
+		return b.Serial, nil
+	}
+}
+
 func open(data []byte, trust string) (*Bundle, error) {
 	if len(data) > MaxBytes {
 		return nil, fmt.Errorf("it has more than %d bytes", MaxBytes)

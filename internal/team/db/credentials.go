@@ -65,18 +65,8 @@ func (d *DB) Enrol(ctx context.Context, c Credential, invitation string, wait ti
 		} else if err := vouched(ctx, tx, d.tenant, c); err != nil {
 			return err
 		}
-		// A caller need not have the private half, and could enrol the key of another. A bundle that has a key twice cannot be
-		// published.
-		var theirs bool
-		err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM team.credentials WHERE tenant = $1 AND public = $2)`,
-			d.tenant, c.Public).Scan(&theirs)
-		if err != nil {
-			return err
-		}
-		if theirs {
-			return ErrExists
-		}
-		err = tx.QueryRow(ctx, `INSERT INTO team.credentials
+		// A caller need not have the private half, and could enrol the key of another: the table has each once.
+		err := tx.QueryRow(ctx, `INSERT INTO team.credentials
 			(tenant, id, person, kind, public, rp, aaguid, backed_up, name, enrolled_by, counts_from)
 			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + $11) RETURNING created, counts_from`,
 			d.tenant, c.ID, c.Person, c.Kind, c.Public, c.RP, c.AAGUID, c.BackedUp, c.Name, c.EnrolledBy, wait).Scan(&c.Created, &c.CountsFrom)
@@ -155,15 +145,16 @@ func (d *DB) RevokeCredential(ctx context.Context, id string) error {
 	return d.exec(ctx, "key "+id, `UPDATE team.credentials SET revoked = coalesce(revoked, now()) WHERE tenant = $1 AND id = $2`, d.tenant, id)
 }
 
-// Invite returns a secret with which the person can enrol a key, once. It is by another person.
-func (d *DB) Invite(ctx context.Context, person, by string, lasts time.Duration) (secret string, err error) {
+// Invite returns a secret with which the person can enrol a key, once. It is by another person. Nonce is that of what
+// they signed, which makes one invitation, or [ErrExists]; it is empty for administrators, who sign nothing.
+func (d *DB) Invite(ctx context.Context, person, by, nonce string, lasts time.Duration) (secret string, err error) {
 	if person == by {
 		return "", errors.New("invite: somebody else has to")
 	}
 	secret = newID("")
-	return secret, d.exec(ctx, "invite "+person, `INSERT INTO team.invitations (tenant, hash, person, made_by, expires)
-		SELECT $1, $2, id, $4, now() + $5 FROM team.people WHERE tenant = $1 AND id = $3 AND disabled IS NULL`,
-		d.tenant, hashOf(secret), person, by, lasts)
+	return secret, d.exec(ctx, "invite "+person, `INSERT INTO team.invitations (tenant, hash, person, made_by, nonce, expires)
+		SELECT $1, $2, id, $4, NULLIF($5, ''), now() + $6 FROM team.people WHERE tenant = $1 AND id = $3 AND disabled IS NULL`,
+		d.tenant, hashOf(secret), person, by, nonce, lasts)
 }
 
 // Invited returns for whom an invitation is that can still be used, and by whom.

@@ -53,10 +53,10 @@ func TestPeopleGroupsAndKeys(t *testing.T) {
 	if _, err := d.Enrol(t.Context(), key, "", time.Hour); err == nil {
 		t.Error("a first key without an invitation")
 	}
-	if _, err := d.Invite(t.Context(), bob.ID, bob.ID, time.Hour); err == nil {
+	if _, err := d.Invite(t.Context(), bob.ID, bob.ID, "", time.Hour); err == nil {
 		t.Error("an invitation by oneself")
 	}
-	secret, err := d.Invite(t.Context(), bob.ID, ann.ID, time.Hour)
+	secret, err := d.Invite(t.Context(), bob.ID, ann.ID, "", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestPeopleGroupsAndKeys(t *testing.T) {
 		t.Error("a key vouched for by one that still waits")
 	}
 	// Somebody else's key under another id: its public half is no secret.
-	secret, err = d.Invite(t.Context(), ann.ID, bob.ID, time.Hour)
+	secret, err = d.Invite(t.Context(), ann.ID, bob.ID, "", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -308,5 +308,55 @@ func TestAttack_IDThatIsACommand(t *testing.T) {
 		if got := (&db.Credential{ID: id}).RevokeCommand(); got != "assent people revoke-key "+want {
 			t.Errorf("%q: %s", id, got)
 		}
+	}
+}
+
+// Of many enrolments of one key at the same moment one is taken, and a database from before that was sure keeps the first.
+func TestOneKeyIsEnrolledOnce(t *testing.T) {
+	dsn := pgtest.Start(t).DSN()
+	d := open(t, dsn)
+	bob, err := d.AddPerson(t.Context(), "https://issuer.example", "bob", "Bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tries = 8
+	results := make(chan error, tries)
+	for i := range tries {
+		secret, err := d.Invite(t.Context(), bob.ID, "admin", "", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		key := db.Credential{ID: "k" + strconv.Itoa(i), Person: bob.ID, Kind: approval.StrengthPasskey, Public: []byte("public")}
+		go func() {
+			_, err := d.Enrol(t.Context(), key, secret, 0)
+			results <- err
+		}()
+	}
+	taken := 0
+	for range tries {
+		if err := <-results; err == nil {
+			taken++
+		} else if !errors.Is(err, db.ErrExists) {
+			t.Error(err)
+		}
+	}
+	if taken != 1 {
+		t.Errorf("%d of %d were taken", taken, tries)
+	}
+
+	sql(t, dsn, `ALTER TABLE team.credentials DROP CONSTRAINT credentials_tenant_public_key`)
+	sql(t, dsn, `ALTER TABLE team.people DROP COLUMN era`)
+	sql(t, dsn, `ALTER TABLE team.invitations DROP COLUMN nonce`)
+	sql(t, dsn, `ALTER TABLE team.votes DROP COLUMN expires`)
+	sql(t, dsn, `DELETE FROM schema_versions WHERE component = 'team' AND version = 2`)
+	sql(t, dsn, `INSERT INTO team.credentials SELECT tenant, 'later', person, kind, public, rp, aaguid, backed_up, name, enrolled_by,
+		created + interval '1 second', counts_from, revoked FROM team.credentials`)
+	first, err := d.Credentials(t.Context(), bob.ID)
+	if err != nil || len(first) != 2 {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	kept, err := open(t, dsn).Credentials(t.Context(), bob.ID)
+	if err != nil || len(kept) != 1 || kept[0].ID != first[0].ID {
+		t.Errorf("%+v, %v", kept, err)
 	}
 }

@@ -18,15 +18,16 @@ type Person struct {
 	Groups   []string  `json:"groups,omitempty"` // those of now
 	Created  time.Time `json:"created"`
 	Disabled time.Time `json:"disabled,omitzero"`
+	Era      int64     `json:"-"` // grows when they are disabled: what they were let in with before ends
 }
 
-const selectPeople = `SELECT p.id, p.issuer, p.subject, p.name, p.created, p.disabled,
+const selectPeople = `SELECT p.id, p.issuer, p.subject, p.name, p.created, p.disabled, p.era,
 	(SELECT coalesce(array_agg(m.group_name ORDER BY m.group_name), '{}') FROM team.memberships m
 		WHERE m.tenant = p.tenant AND m.person = p.id AND m.from_time <= now() AND (m.until_time IS NULL OR m.until_time > now()))
 	FROM team.people p WHERE p.tenant = $1`
 
 func readPerson(row pgx.CollectableRow) (p Person, err error) {
-	err = row.Scan(&p.ID, &p.Issuer, &p.Subject, &p.Name, &p.Created, moment(&p.Disabled), &p.Groups)
+	err = row.Scan(&p.ID, &p.Issuer, &p.Subject, &p.Name, &p.Created, moment(&p.Disabled), &p.Era, &p.Groups)
 	return p, err
 }
 
@@ -58,11 +59,11 @@ func (d *DB) People(ctx context.Context) ([]Person, error) {
 	return all(ctx, d, "people", readPerson, selectPeople+` ORDER BY p.name, p.id`, d.tenant)
 }
 
-// DisablePerson ends what a person may do at the server, or lets them again. A vote of theirs counts
-// until the next bundle is without them.
+// DisablePerson ends what a person may do at the server, with their web sessions, or lets them again. A vote of theirs
+// counts until the next bundle is without them.
 func (d *DB) DisablePerson(ctx context.Context, id string, disabled bool) error {
-	return d.exec(ctx, "person "+id, `UPDATE team.people SET disabled = CASE WHEN $3 THEN coalesce(disabled, now()) END
-		WHERE tenant = $1 AND id = $2`, d.tenant, id, disabled)
+	return d.exec(ctx, "person "+id, `UPDATE team.people SET disabled = CASE WHEN $3 THEN coalesce(disabled, now()) END,
+		era = era + $3::boolean::int WHERE tenant = $1 AND id = $2`, d.tenant, id, disabled)
 }
 
 // A Group is a name with the people who are in it now.

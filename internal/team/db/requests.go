@@ -42,7 +42,7 @@ type Request struct {
 	Escalates time.Time // when further people are asked
 	Expires   time.Time // when it ends with a denial; zero: never
 	Age       time.Duration
-	// Voted are the persons who have voted.
+	// Voted are the persons who have voted; while it is open, those whose votes have not expired.
 	Voted []string
 }
 
@@ -240,7 +240,8 @@ func (d *DB) End(ctx context.Context, gate string, ended []wire.Ended) error {
 
 const selectRequests = `SELECT r.id, r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision, r.ended_by,
 	r.created, r.changed, r.escalates_at, r.expires_at, now() - r.created,
-	(SELECT coalesce(array_agg(v.person ORDER BY v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id)
+	(SELECT coalesce(array_agg(v.person ORDER BY v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id
+		AND (r.state <> 'pending' OR v.expires IS NULL OR v.expires > now()))
 	FROM team.requests r WHERE r.tenant = $1`
 
 // A listed request is one as its row has it, and why it is not what was written.

@@ -262,4 +262,18 @@ CREATE TABLE team.outbox (
 	PRIMARY KEY (tenant, id)
 );
 CREATE INDEX outbox_next ON team.outbox (tenant, next_at);
+`, `
+-- Of two keys with one public half the second would keep every later bundle from being published.
+DELETE FROM team.credentials c USING team.credentials first
+	WHERE first.tenant = c.tenant AND first.public = c.public AND (first.created, first.id) < (c.created, c.id);
+ALTER TABLE team.credentials ADD UNIQUE (tenant, public);
+
+-- A web session is of the era in which it began; disabling a person ends theirs for good.
+ALTER TABLE team.people ADD COLUMN era bigint NOT NULL DEFAULT 0;
+
+-- What one touch has signed makes one invitation.
+ALTER TABLE team.invitations ADD COLUMN nonce text, ADD UNIQUE (tenant, made_by, nonce);
+
+-- As the vote says, for lists.
+ALTER TABLE team.votes ADD COLUMN expires timestamptz;
 `}

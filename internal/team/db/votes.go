@@ -148,6 +148,14 @@ func (r *knownRequest) check(b Ballot, court Court) (expires time.Time, err erro
 	return time.Unix(s.Expires, 0), nil
 }
 
+// expiresBy is when the vote expires, or a time that a database can hold: who signs can write any number.
+func (p *pendingVote) expiresBy() time.Time {
+	if far := time.Now().AddDate(100, 0, 0); p.expires.After(far) {
+		return far
+	}
+	return p.expires
+}
+
 // commitVotes commits votes together and tells each of them how it went.
 func (d *DB) commitVotes(items []*pendingVote) {
 	ctx, cancel := context.WithTimeout(context.Background(), longestCommit)
@@ -402,6 +410,7 @@ func (t *settlement) queueVotes(batch *pgx.Batch) error {
 	}
 	var requests, people []string
 	var votes, decisions [][]byte
+	var expire []time.Time
 	for _, p := range t.votes {
 		vote, err := json.Marshal(p.ballot.Vote)
 		if err != nil {
@@ -409,12 +418,14 @@ func (t *settlement) queueVotes(batch *pgx.Batch) error {
 		}
 		requests, people = append(requests, p.request.ID), append(people, p.person)
 		votes, decisions = append(votes, vote), append(decisions, p.decision)
+		expire = append(expire, p.expiresBy())
 	}
-	batch.Queue(`INSERT INTO team.votes (tenant, request, person, vote, decision, at)
-		SELECT $1, request, person, vote, decision, clock_timestamp()
-		FROM unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[]) AS u (request, person, vote, decision)
-		ON CONFLICT (tenant, request, person) DO UPDATE SET vote = excluded.vote, decision = excluded.decision, at = excluded.at`,
-		t.db.tenant, requests, people, votes, decisions)
+	batch.Queue(`INSERT INTO team.votes (tenant, request, person, vote, decision, expires, at)
+		SELECT $1, request, person, vote, decision, expires, clock_timestamp()
+		FROM unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::timestamptz[]) AS u (request, person, vote, decision, expires)
+		ON CONFLICT (tenant, request, person) DO UPDATE
+			SET vote = excluded.vote, decision = excluded.decision, expires = excluded.expires, at = excluded.at`,
+		t.db.tenant, requests, people, votes, decisions, expire)
 	return nil
 }
 

@@ -188,11 +188,22 @@ func TestAVoteThatExpiresMeanwhile(t *testing.T) {
 	if _, err := d.Vote(t.Context(), "r1", m.sign(t, "p_bob", s, brief.Decision), m.court()); err != nil {
 		t.Fatal(err)
 	}
+	voted := func() string {
+		got, err := d.Request(t.Context(), "r1")
+		return fmt.Sprint(got.Voted, err)
+	}
+	if text := voted(); text != "[p_bob] <nil>" {
+		t.Errorf("the row says %s", text)
+	}
 	<-time.After(time.Until(time.Unix(s.Expires, 0)))
+	if text := voted(); text != "[] <nil>" {
+		t.Errorf("the row says %s after the vote has expired", text)
+	}
 	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_cem", r, r.Approve("")), m.court()); err != nil || out.State != policy.StatePending {
 		t.Errorf("with a vote that has expired: %s, %v", out.State, err)
 	}
-	if out, err := d.Vote(t.Context(), "r1", m.vote(t, "p_bob", r, r.Approve("")), m.court()); err != nil || out.State != policy.StateApproved {
+	s.Expires = 1 << 55 // later than a database knows
+	if out, err := d.Vote(t.Context(), "r1", m.sign(t, "p_bob", s, brief.Decision), m.court()); err != nil || out.State != policy.StateApproved {
 		t.Errorf("a vote anew: %s, %v", out.State, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/proof"
+	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
@@ -22,7 +23,8 @@ import (
 func (s *Server) describe(api huma.API) {
 	op := func(id, method, path, summary, tag string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: base + path, Summary: summary, Tags: []string{tag}, MaxBodyBytes: maxBody,
-			Errors: []int{401, 403, 404, 409, 422, 503}}
+			BodyReadTimeout: bodyTime,
+			Errors:          []int{401, 403, 404, 409, 422, 503}}
 	}
 	read := func(id, path, summary string) huma.Operation { return op(id, http.MethodGet, path, summary, "read") }
 	huma.Register(api, read("me", "/me", "Get who is signed in"), s.me)
@@ -279,7 +281,7 @@ func (s *Server) bundle(ctx context.Context, _ *struct{}) (*bundleOutput, error)
 	if _, err := s.court.bundle(ctx); err != nil {
 		return nil, s.fail(err)
 	}
-	row, err := s.cfg.DB.Newest(ctx, s.court.verify)
+	row, err := s.cfg.DB.Newest(ctx, bundle.Serials(s.cfg.DB.Tenant(), s.court.trust))
 	if errors.Is(err, db.ErrNotFound) {
 		return nil, huma.Error404NotFound("no policy is published yet")
 	}

@@ -196,14 +196,14 @@ func TestAttack_AgentEnrolsAPasskey(t *testing.T) {
 	if status, _ := agent.enrols("made-up", nil); status != http.StatusForbidden {
 		t.Errorf("with a made-up one: %d", status)
 	}
-	anns, err := x.DB.Invite(t.Context(), ann.ID, "admin", time.Hour)
+	anns, err := x.DB.Invite(t.Context(), ann.ID, "admin", "", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if status, _ := agent.enrols(anns, nil); status != http.StatusForbidden {
 		t.Errorf("with Ann's: %d", status)
 	}
-	if _, err := x.DB.Invite(t.Context(), bob.ID, bob.ID, time.Hour); err == nil {
+	if _, err := x.DB.Invite(t.Context(), bob.ID, bob.ID, "", time.Hour); err == nil {
 		t.Error("Bob invites himself")
 	}
 	other := newPhone(t, x, "Ann")
@@ -290,6 +290,9 @@ func TestSecondPasskey(t *testing.T) {
 	status, why, code := invite(ann, me.ID)
 	if status != http.StatusOK || code == "" {
 		t.Fatalf("%d %s", status, why)
+	}
+	if status, why, _ := invite(ann, me.ID); status != http.StatusForbidden {
+		t.Errorf("what was signed once invites twice: %d %s", status, why)
 	}
 	third := newPhone(t, x, "Bob")
 	if status, why := third.enrols(code, nil); status != http.StatusOK {

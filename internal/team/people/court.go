@@ -49,35 +49,18 @@ func (c *court) bundle(ctx context.Context) (*bundle.Bundle, error) {
 	if time.Since(c.read) < fresh {
 		return c.newest, nil
 	}
-	row, err := c.db.Newest(ctx, c.verify)
+	row, err := c.db.Newest(ctx, bundle.Serials(c.db.Tenant(), c.trust))
 	switch {
 	case errors.Is(err, db.ErrNotFound): // somebody took rows away; who has a newer one keeps it
 	case err != nil:
 		return nil, err
 	case c.newest == nil || row.Serial > c.newest.Serial:
-		if c.newest, err = c.open(row.Note); err != nil {
+		if c.newest, err = bundle.OpenFor(c.db.Tenant(), row.Note, c.trust); err != nil {
 			return nil, err
 		}
 	}
 	c.read = time.Now()
 	return c.newest, nil
-}
-
-// open checks a note with the team's key. A bundle of another team may have been signed with the same one.
-func (c *court) open(note []byte) (*bundle.Bundle, error) {
-	b, err := bundle.Open(note, c.trust)
-	if err == nil && b.Tenant != c.db.Tenant() {
-		err = fmt.Errorf("the bundle is of the team %q", b.Tenant)
-	}
-	return b, err
-}
-
-func (c *court) verify(note []byte) (int64, error) {
-	b, err := c.open(note)
-	if err != nil {
-		return 0, err
-	}
-	return b.Serial, nil
 }
 
 // A bench is the bundle in force with what is asked of it.

@@ -215,7 +215,8 @@ func (s *Server) invite(ctx context.Context, in *inviteInput) (*wordsOutput, err
 	if err := proof.Signed(usable[i], invitePurpose, p.Statement, *p); err != nil {
 		return nil, huma.Error403Forbidden(err.Error())
 	}
-	if err := s.invites(p.Statement, in.Body.Person); err != nil {
+	nonce, err := s.invites(p.Statement, in.Body.Person)
+	if err != nil {
 		return nil, huma.Error403Forbidden(err.Error())
 	}
 	other, err := s.cfg.DB.Person(ctx, in.Body.Person)
@@ -225,7 +226,10 @@ func (s *Server) invite(ctx context.Context, in *inviteInput) (*wordsOutput, err
 	if err != nil {
 		return nil, s.fail(err)
 	}
-	code, err := s.cfg.DB.Invite(ctx, other.ID, me.ID, invitationLife)
+	code, err := s.cfg.DB.Invite(ctx, other.ID, me.ID, nonce, invitationLife)
+	if errors.Is(err, db.ErrExists) {
+		return nil, huma.Error403Forbidden("this signature has already made an invitation; invite again")
+	}
 	if err != nil {
 		return nil, s.fail(err)
 	}
@@ -234,24 +238,24 @@ func (s *Server) invite(ctx context.Context, in *inviteInput) (*wordsOutput, err
 	return out, nil
 }
 
-// invites reports why a statement does not invite this person now.
-func (s *Server) invites(statement, person string) error {
+// invites returns the nonce of a statement that invites this person now, or why it does not.
+func (s *Server) invites(statement, person string) (nonce string, err error) {
 	given, err := canonical.Arguments([]byte(statement))
 	var said invitation
 	if err == nil {
 		err = json.Unmarshal(given, &said)
 	}
 	if err != nil {
-		return fmt.Errorf("the invitation cannot be read: %w", err)
+		return "", fmt.Errorf("the invitation cannot be read: %w", err)
 	}
 	left := time.Until(time.Unix(said.Expires, 0))
 	switch {
 	case said.Version != 1 || said.Tenant != s.cfg.DB.Tenant() || said.Person != person || said.Nonce == "":
-		return errors.New("what was signed does not invite this person")
+		return "", errors.New("what was signed does not invite this person")
 	case left <= 0 || left > time.Hour:
-		return errors.New("what was signed has expired, or is valid for too long")
+		return "", errors.New("what was signed has expired, or is valid for too long")
 	}
-	return nil
+	return said.Nonce, nil
 }
 
 func (s *Server) keysPage(ctx context.Context, r *http.Request, _ string) (any, error) {

@@ -185,7 +185,7 @@ func spki(t *testing.T, c virtualwebauthn.Credential) []byte {
 // invited enrols with an invitation of an administrator.
 func (p *phone) invited(who db.Person) *phone {
 	p.t.Helper()
-	code, err := p.x.DB.Invite(p.t.Context(), who.ID, "admin", time.Hour)
+	code, err := p.x.DB.Invite(p.t.Context(), who.ID, "admin", "", time.Hour)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -36,26 +35,9 @@ func (c *bundleCache) serial() int64 {
 	return 0
 }
 
-// openBundle checks a note with the team's key. A bundle of another team may have been signed with the same key.
-func (s *Server) openBundle(note []byte) (*bundle.Bundle, error) {
-	b, err := bundle.Open(note, s.cfg.Trust)
-	if err == nil && b.Tenant != s.cfg.Tenant {
-		err = fmt.Errorf("the bundle is of the team %q; this is the server of %q", b.Tenant, s.cfg.Tenant)
-	}
-	return b, err
-}
-
-func (s *Server) verifyBundle(note []byte) (int64, error) {
-	b, err := s.openBundle(note)
-	if err != nil {
-		return 0, err
-	}
-	return b.Serial, nil
-}
-
 // refreshBundle reads the newest bundle. Rows that the team's key did not sign are not seen.
 func (s *Server) refreshBundle(ctx context.Context) error {
-	row, err := s.db.Newest(ctx, s.verifyBundle)
+	row, err := s.db.Newest(ctx, bundle.Serials(s.cfg.Tenant, s.cfg.Trust))
 	if errors.Is(err, db.ErrNotFound) {
 		return nil
 	}
@@ -65,7 +47,7 @@ func (s *Server) refreshBundle(ctx context.Context) error {
 	if row.Serial <= s.bundle.serial() { // somebody took rows away; who has a newer one keeps it
 		return nil
 	}
-	b, err := s.openBundle(row.Note)
+	b, err := bundle.OpenFor(s.cfg.Tenant, row.Note, s.cfg.Trust)
 	if err != nil {
 		return err
 	}

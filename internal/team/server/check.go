@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
 )
 
@@ -129,15 +130,14 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 		return "", fmt.Errorf("the clocks of this machine and the database differ by %v; "+
 			"set both from the same time server", off.Round(time.Second))
 	}
-	s := &Server{cfg: c}
-	row, err := d.Newest(ctx, s.verifyBundle)
+	row, err := d.Newest(ctx, bundle.Serials(c.Tenant, c.Trust))
 	if errors.Is(err, db.ErrNotFound) {
 		return "its tables are up to date; the team has published no policy yet, so all records are kept", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	b, err := s.openBundle(row.Note)
+	b, err := bundle.OpenFor(c.Tenant, row.Note, c.Trust)
 	if err != nil {
 		return "", err
 	}

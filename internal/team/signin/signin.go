@@ -117,6 +117,8 @@ func (d *Door) Person(ctx context.Context) (db.Person, error) {
 		return db.Person{}, ErrSignedOut
 	case err == nil && !p.Disabled.IsZero():
 		return db.Person{}, ErrDisabled
+	case err == nil && p.Era != d.sessions.GetInt64(ctx, "era"):
+		return db.Person{}, ErrSignedOut
 	}
 	return p, err
 }
@@ -186,6 +188,7 @@ func (d *Door) End(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.sessions.Put(r.Context(), "person", p.ID)
+	d.sessions.Put(r.Context(), "era", p.Era)
 	// A redirect would still count as coming from the issuer's site, for which the session's cookie is not sent.
 	d.say(w, http.StatusOK, "You are signed in", "Welcome, "+p.Name+".", to)
 }

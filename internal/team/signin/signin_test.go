@@ -204,6 +204,15 @@ func TestDisabled(t *testing.T) {
 	if status, page := x.SignIn(x.Browser(), "Ann"); status != http.StatusForbidden || !strings.Contains(page, "disabled") {
 		t.Errorf("%d %s", status, page)
 	}
+	if err := x.DB.DisablePerson(t.Context(), ann.ID, false); err != nil {
+		t.Fatal(err)
+	}
+	if signed(t, x, c) {
+		t.Error("a session from before is one again")
+	}
+	if x.SignIn(c, "Ann"); !signed(t, x, c) {
+		t.Error("Ann cannot sign in again")
+	}
 }
 
 // A session that somebody planted before the sign-in is not the one that is signed in.
