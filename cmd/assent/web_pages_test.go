@@ -214,6 +214,38 @@ func TestWebPages_EachKindOfRequest(t *testing.T) {
 	}
 }
 
+// What people of a team decide about offers nothing but a denial.
+func TestWebPages_ATeamDecides(t *testing.T) {
+	p := notesProject(t)
+	b := p.web()
+	agent := p.poster("Claude Code")
+	r := agent.gate.Review(t.Context(), agent.turn([]posting{edits("notes/a.md", "a\n", "b\n")})...).Pending()[0]
+	r.Routing = &approval.Routing{Tenant: "acme", Sponsor: "p_ann",
+		Need: approval.Need{From: []approval.Count{{Group: "sre", Count: 2}}, Proof: approval.StrengthPasskey}}
+	if err := agent.store.Post(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	b.sees("notes/a.md")
+	b.do(chromedp.Click(".items a"))
+	b.armed()
+	b.shot("team")
+	b.sees("Waiting for the team: 2 of sre, with a passkey. Here you can only deny it.")
+	if found := js[string](b, `[...document.querySelectorAll("#request > div button")].map((b) => b.dataset.answer ?? b.dataset.do).join(" ")`); found != "note why deny" {
+		t.Errorf("the buttons are %s", found)
+	}
+	for _, key := range []string{"y", "s", "a", "e", "r"} {
+		b.press(key)
+		if js[bool](b, `Boolean(document.querySelector("dialog[open]"))`) {
+			t.Errorf("%s opens a dialog", key)
+		}
+	}
+	b.press("n")
+	b.sees("Nothing waits")
+	if got, err := agent.store.Posted(t.Context(), r.ID); err != nil || got.Settled == nil || got.Settled.State != policy.StateDenied {
+		t.Errorf("%+v, %v", got.Settled, err)
+	}
+}
+
 // A real command, with what the sandbox would hold it to.
 func TestWebPages_ARealCommand(t *testing.T) {
 	p := newProject(t, map[string]string{"notes/today.md": "x\n", "turns.yaml": `turns:

@@ -186,13 +186,16 @@ func (r *report) view(n ast.Node, u *User) {
 	})
 }
 
+// maxKeepDays is a hundred years: more would overflow a [time.Duration], and could then mean a short time.
+const maxKeepDays = 36_525
+
 func (r *report) audit(n ast.Node) Audit {
 	var a Audit
 	o := r.object(n, "audit", userShape.find("audit").shape)
 	o.each(map[string]func(ast.Node, string){
 		"keep_arguments": func(n ast.Node, key string) { a.KeepArguments = o.oneOf(n, key) },
 		"fsync":          func(n ast.Node, key string) { a.FsyncAll = o.oneOf(n, key) == "all" },
-		"keep_days":      func(n ast.Node, key string) { a.KeepDays = r.number(n, key) },
+		"keep_days":      func(n ast.Node, key string) { a.KeepDays = min(r.number(n, key), maxKeepDays) },
 		"keep_bytes":     func(n ast.Node, key string) { a.KeepBytes = r.count(n, key) },
 	})
 	return a

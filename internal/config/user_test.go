@@ -12,6 +12,14 @@ import (
 	"github.com/assent-dev/assent/policy"
 )
 
+// A number of days that is too large for a duration does not become a short time.
+func TestKeepDaysAreBounded(t *testing.T) {
+	u, err := LoadUser("config.yaml", []byte("audit: {keep_days: 213504}"))
+	if err != nil || time.Duration(u.Audit.KeepDays)*24*time.Hour < 100*365*24*time.Hour {
+		t.Errorf("%+v, %v", u, err)
+	}
+}
+
 func TestUserConfig(t *testing.T) {
 	t.Setenv("HOME", "/home/u")
 	u, err := LoadUser("config.yaml", []byte(`

@@ -175,7 +175,8 @@ func fail(err error) error {
 		return huma.Error412PreconditionFailed("the request is no longer what was shown; look at it again")
 	case errors.Is(err, approval.ErrUnproven), errors.Is(err, proof.ErrBadSignature), errors.Is(err, proof.ErrUnknownKey):
 		return huma.Error403Forbidden(err.Error())
-	case errors.Is(err, approval.ErrNotOffered), errors.Is(err, approval.ErrPersonOnly), errors.Is(err, approval.ErrInvalidDecision):
+	case errors.Is(err, approval.ErrNotOffered), errors.Is(err, approval.ErrPersonOnly),
+		errors.Is(err, approval.ErrTeamDecides), errors.Is(err, approval.ErrInvalidDecision):
 		return huma.Error422UnprocessableEntity(present.SafeLine(err.Error()))
 	case err != nil:
 		return huma.Error500InternalServerError("it failed, and whether it had an effect is not known", err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/proof"
 	"github.com/assent-dev/assent/internal/web"
 	"github.com/assent-dev/assent/policy"
@@ -266,5 +267,33 @@ func TestPortIsTaken(t *testing.T) {
 	port := must(strconv.Atoi(h.server.URL()[strings.LastIndex(h.server.URL(), ":")+1:]))
 	if _, err := web.Listen(t.Context(), port, web.Config{Desk: desk{h.in}, Book: h.book, Session: h.in.Session()}); err == nil || !strings.Contains(err.Error(), "taken by another program") {
 		t.Errorf("%v", err)
+	}
+}
+
+// What people of a team decide about says so, takes a denial, and no other answer.
+func TestATeamDecides(t *testing.T) {
+	h := newHouse(t)
+	b := h.browser()
+	r := h.gate.Review(t.Context(), policy.Call{ID: "c", Tool: "send", Arguments: []byte(`{"what":"hello"}`)}).Pending()[0]
+	r.Routing = &approval.Routing{Tenant: "acme", Sponsor: "p_ann",
+		Need: approval.Need{From: []approval.Count{{Group: "sre", Count: 2}}, Proof: approval.StrengthPasskey}}
+	changed, stop := h.in.Watch()
+	defer stop()
+	if err := h.store.Post(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	for len(h.in.Pending()) == 0 {
+		<-changed
+	}
+	if got := b.call(http.MethodGet, "/api/v1/requests", nil, nil); !strings.Contains(got.body, `"team":"2 of sre, with a passkey"`) {
+		t.Errorf("the list: %s", got)
+	}
+	for name, yes := range map[string]approval.Decision{"yes": r.Approve(""), "an answer in its place": r.Respond("done")} {
+		if got := b.answer(r, b.signed(r, yes)); got.status != http.StatusUnprocessableEntity || !strings.Contains(got.body, "can only deny this") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if got := b.answer(r, b.signed(r, r.Deny("no"))); got.status != http.StatusOK {
+		t.Errorf("no: %s", got)
 	}
 }

@@ -26,16 +26,21 @@ type Item struct {
 	About
 	Batch      string `json:"batch" doc:"requests of one turn of a model share it"`
 	PersonOnly bool   `json:"person_only" doc:"nothing remembered and no mode may answer it"`
+	Team       string `json:"team,omitempty" doc:"whom of a team it waits for: here it can only be denied"`
 }
 
 func itemOf(r *approval.Request, about About) Item {
 	about.Agent, about.Project = present.SafeLine(about.Agent), present.SafeLine(about.Project)
 	about.Branch, about.Session = present.SafeLine(about.Branch), present.SafeLine(about.Session)
 	about.Problem = present.SafeLine(about.Problem)
-	return Item{
+	i := Item{
 		ID: r.ID, Tool: present.SafeLine(r.Call.Name()), Summary: present.SafeLine(r.Summary), Why: present.SafeLine(r.Why),
 		Created: r.Created, About: about, Batch: r.Batch, PersonOnly: r.PersonOnly,
 	}
+	if r.TeamDecides() {
+		i.Team = present.SafeLine(r.Routing.Need.String())
+	}
+	return i
 }
 
 // An Ending says how a request ended.

@@ -166,7 +166,7 @@ function more() {
 }
 
 const chosen = () => [...marked].map((id) => items.get(id)).filter((i) => i && !i.ended);
-const left = (i) => (i.person_only ? "only a person may answer it, each time" : seen.has(i.id) ? "" : "was not on screen in full");
+const left = (i) => (i.team ? "the team decides" : i.person_only ? "only a person may answer it, each time" : seen.has(i.id) ? "" : "was not on screen in full");
 
 function extent() {
 	if (!$("#list")) return;

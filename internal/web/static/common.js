@@ -101,7 +101,7 @@ export function ready() {
 	const a = current();
 	if (!a || $("#said").textContent && !$("#said").dataset.hint) return;
 	$("#said").dataset.hint = "yes";
-	$("#said").textContent = !informed() ? "To approve, first scroll through everything under “What it would do”."
+	$("#said").textContent = !$("[data-answer=approve]") ? "" : !informed() ? "To approve, first scroll through everything under “What it would do”."
 		: whole() || !$("[data-do=session], [data-do=always]") ? "" : a.dataset.headOnly === "true" ? "No session or always: only the beginning can be shown."
 		: a.dataset.cut === "true" ? "For session or always, press v to see all of it first." : "For session or always, scroll to the end first.";
 }
