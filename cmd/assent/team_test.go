@@ -251,8 +251,10 @@ func (s *teamScene) waitStatus(words ...string) {
 // hook has an agent's call answered by the team, through assent-hook.
 func (s *teamScene) hook() {
 	s.Helper()
-	if out := s.must("explain", "--for", "claude-code", "git push"); !strings.Contains(out, "it would ask the people that the team's policy names") {
-		s.Errorf("explain says\n%s", out)
+	for _, words := range []string{"it would ask the people that the team's policy names", "this needs 1 of sre, with a device"} {
+		if out := s.must("explain", "--for", "claude-code", "git push"); !strings.Contains(out, words) {
+			s.Errorf("explain does not say %q:\n%s", words, out)
+		}
 	}
 	event, err := json.Marshal(map[string]any{
 		"session_id": "one", "hook_event_name": "PreToolUse", "tool_name": "Write", "cwd": filepath.Join(s.top, "project"),
