@@ -27,6 +27,7 @@ func hangBell(ctx context.Context, path string) func(time.Duration) bool {
 		return nil
 	}
 	b := &bell{path: path, fd: fd, watch: -1}
+	_ = b.hang()                    // without a file there is nothing to hear yet; the first wait tries again
 	context.AfterFunc(ctx, func() { // the end of the watch is an event as well, for who waits
 		b.mu.Lock()
 		defer b.mu.Unlock()

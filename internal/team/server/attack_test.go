@@ -354,6 +354,31 @@ func TestSlowCallers(t *testing.T) {
 	}
 }
 
+// Whoever knows the id of a machine can send bodies in its name until their signature is looked at: that takes the machine's
+// share of the memory, and not that of others.
+func TestAttack_BodiesInTheNameOfAMachine(t *testing.T) {
+	f := newTeam(t)
+	f.extra = "limits: {audit_in_flight: 200000, audit_bytes: 40000, request_bytes: 40000}\n"
+	r := f.serve()
+	known, other := r.join(), r.join()
+	for range 20 {
+		c, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), &tls.Config{RootCAs: f.pool})
+		f.must(err)
+		defer c.Close()
+		fmt.Fprintf(c, "POST /gate/v1/audit HTTP/1.1\r\nHost: localhost\r\nAuthorization: Assent-Gate %s 1 2 3\r\nContent-Length: 16384\r\n\r\n",
+			known.id)
+	}
+	eventually(t, "those that are over the share are refused", func() bool {
+		return strings.Contains(r.scrape(), `assent_calls_total{path="/gate/v1/audit",status="503"} 17`)
+	})
+	if free := fmt.Sprintf("assent_body_bytes_free %d\n", 200000-3*16384); !strings.Contains(r.scrape(), free) {
+		t.Errorf("not %s", free)
+	}
+	if status := r.do("POST", "/gate/v1/audit", other, records("g", 0, make([]byte, sha256.Size), 50), nil); status != 200 {
+		t.Errorf("another machine is not let in: %d", status)
+	}
+}
+
 // Plain HTTP where TLS is meant, and old TLS, get nowhere; a length that is not said is not guessed.
 func TestTransport(t *testing.T) {
 	f := newTeam(t)

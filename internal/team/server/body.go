@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -13,31 +13,50 @@ const bodyTime = 30 * time.Second
 
 // A budget bounds the memory that all calls take together while they are read and stored.
 type budget struct {
-	left atomic.Int64
+	each int // how much the calls of one caller may take
+
+	mu   sync.Mutex
+	left int
+	by   map[string]int // how much callers have taken
 }
 
-func newBudget(bytes int) *budget {
-	b := &budget{}
-	b.left.Store(int64(bytes))
-	return b
+func newBudget(bytes, each int) *budget {
+	return &budget{each: each, left: bytes, by: map[string]int{}}
 }
 
-func (b *budget) take(n int) bool {
-	if b.left.Add(-int64(n)) < 0 {
-		b.left.Add(int64(n))
+func (b *budget) take(caller string, n int) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n > b.left || n > b.each-b.by[caller] {
 		return false
 	}
+	b.left -= n
+	b.by[caller] += n
 	return true
 }
 
-func (b *budget) give(n int) { b.left.Add(int64(n)) }
+func (b *budget) give(caller string, n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.left += n
+	if b.by[caller] -= n; b.by[caller] == 0 {
+		delete(b.by, caller)
+	}
+}
+
+func (b *budget) free() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return int64(b.left)
+}
 
 // firstRead is how much is taken for a call before any of it has come. More is taken as it comes, so that a
 // caller who announces much and sends nothing holds little.
 const firstRead = 16 << 10
 
-// read reads the body of a call. The caller gives it back with done once it is not used any more.
-func (b *budget) read(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), err error) {
+// read reads the body of a call by somebody who says who they are; nobody has checked that yet. It is given back with done
+// once it is not used any more.
+func (b *budget) read(w http.ResponseWriter, r *http.Request, caller string, most int) (body []byte, done func(), err error) {
 	switch {
 	case r.ContentLength < 0:
 		return nil, nil, refuse(http.StatusLengthRequired, "the call must say how long it is")
@@ -45,11 +64,11 @@ func (b *budget) read(w http.ResponseWriter, r *http.Request, most int) (body []
 		return nil, nil, refuse(http.StatusRequestEntityTooLarge, "the call has %d bytes; at most %d are taken", r.ContentLength, most)
 	}
 	length, taken := int(r.ContentLength), 0
-	done = func() { b.give(taken) }
+	done = func() { b.give(caller, taken) }
 	deadline := http.NewResponseController(w)
 	_ = deadline.SetReadDeadline(time.Now().Add(bodyTime))
 	for size := min(length, firstRead); ; size = min(length, 4*size) {
-		if !b.take(size - taken) {
+		if !b.take(caller, size-taken) {
 			done()
 			return nil, nil, busy("the server has as many calls in hand as it can; try again")
 		}

@@ -34,7 +34,7 @@ func (s *Server) published(ctx context.Context) {
 
 // strangersBody reads a call before it is known who calls.
 func (s *Server) strangersBody(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), ok bool) {
-	body, done, err := s.strangers.read(w, r, most)
+	body, done, err := s.strangers.read(w, r, "", most)
 	if err != nil {
 		s.fail(w, r, err)
 	}

@@ -62,7 +62,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, most int) (*db.G
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	body, done, err := s.bodies.read(w, r, most)
+	body, done, err := s.bodies.read(w, r, id, most)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -77,5 +77,5 @@ func (s *Server) scrape(w http.ResponseWriter, _ *http.Request) {
 	s.metrics.write(w,
 		gauge{"assent_waiting_machines", "gauge", "Machines that wait for news at this replica.", int64(s.waiting.count())},
 		gauge{"assent_bundle_serial", "gauge", "Serial of the newest bundle that this replica knows.", s.bundle.serial()},
-		gauge{"assent_body_bytes_free", "gauge", "Bytes of calls that may still come into memory.", s.bodies.left.Load()})
+		gauge{"assent_body_bytes_free", "gauge", "Bytes of calls that may still come into memory.", s.bodies.free()})
 }

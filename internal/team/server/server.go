@@ -74,8 +74,11 @@ type Server struct {
 
 // Start opens the database, listens and begins to work.
 func Start(ctx context.Context, o Options) (_ *Server, err error) {
-	s := &Server{cfg: o.Config, log: o.Log, bodies: newBudget(o.Config.Limits.AuditInFlight),
-		strangers: newBudget(max(o.Config.Limits.AuditInFlight/4, bundle.MaxBytes)), // the largest bundle must fit
+	l := o.Config.Limits
+	all := max(l.AuditInFlight/4, bundle.MaxBytes) // the largest bundle must fit
+	s := &Server{cfg: o.Config, log: o.Log,
+		bodies:    newBudget(l.AuditInFlight, max(l.AuditInFlight/4, l.AuditBytes, l.RequestBytes)),
+		strangers: newBudget(all, all),
 		stopping:  make(chan struct{}), failed: make(chan error, 2)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
