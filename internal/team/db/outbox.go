@@ -137,3 +137,13 @@ func (d *DB) NotSent(ctx context.Context, n Notice, problem error) error {
 	}
 	return nil
 }
+
+// GiveBack lets another replica take a notice at once that this one has no time to send. The try does not count.
+func (d *DB) GiveBack(ctx context.Context, n Notice) error {
+	_, err := d.pool.Exec(ctx, `UPDATE team.outbox SET next_at = now(), tries = tries - 1 WHERE tenant = $1 AND id = $2 AND next_at = $3`,
+		d.tenant, n.ID, n.lease)
+	if err != nil {
+		return fmt.Errorf("outbox: %w", err)
+	}
+	return nil
+}

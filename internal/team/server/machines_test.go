@@ -232,6 +232,29 @@ func TestNotices(t *testing.T) {
 	})
 }
 
+// A replica that stops while a webhook hangs gives the notice back: another need not wait until its lease ends.
+func TestNoticesOfAReplicaThatStops(t *testing.T) {
+	f := newTeam(t)
+	hangs, end := make(chan struct{}, 1), make(chan struct{})
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		hangs <- struct{}{}
+		<-end
+	}))
+	defer receiver.Close()
+	defer close(end)
+	f.write("hook", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	f.extra = "webhooks: [{url: " + receiver.URL + ", secret_file: hook}]\n"
+	r := f.serve()
+	r.join()
+	<-hangs
+	f.must(r.server.Stop(t.Context()))
+	all, err := f.db.TakeNotices(t.Context(), 10, time.Minute)
+	if err != nil || len(all) != 1 || all[0].Kind != db.NoticeJoined || all[0].Tries != 1 {
+		t.Errorf("%v %+v", err, all)
+	}
+}
+
 func TestCheck(t *testing.T) {
 	f := newTeam(t)
 	cfg, err := server.ReadConfig(f.file())

@@ -51,6 +51,7 @@ const (
 	noticesAtOnce = 16
 	noticeLease   = time.Minute // longer than all tries to send one can take
 	outboxEach    = 5 * time.Second
+	giveBackTime  = 2 * time.Second
 )
 
 // sendNotices empties the outbox when there is something, and looks now and then anyway.
@@ -109,8 +110,13 @@ func (s *Server) sendNotice(ctx context.Context, n db.Notice) {
 			failed = errors.Join(failed, err)
 		}
 	}
-	if ctx.Err() != nil {
-		return // its lease ends, and another replica takes it
+	if ctx.Err() != nil { // this replica stops; if nothing can be written any more, the lease ends later
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTime)
+		defer cancel()
+		if err := s.db.GiveBack(ending, n); err != nil {
+			s.log.Warn("outbox", "error", err.Error())
+		}
+		return
 	}
 	var err error
 	if failed != nil {
