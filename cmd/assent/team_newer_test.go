@@ -171,9 +171,11 @@ func TestARunAndItsWorkersTakeTheTeamsNewerPolicy(t *testing.T) {
 // What people of the team decide about is not run where nobody is asked, also behind a wrapper.
 func TestSandboxRunLeavesToTheTeamWhatItDecides(t *testing.T) {
 	s := newNewerScene(t)
-	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"shell(echo hello *)"}, Need: []bundle.From{{From: "sre", Count: 1}}, Proof: "device"}}
+	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"shell(echo hello *)"}, Need: []bundle.From{{From: "sre", Count: 1}},
+		Proof: "device"}}
 	s.publish("version: 1\n")
-	for line, runs := range map[string]bool{"echo other": true, "echo hello you": false, "env echo hello": false, "sh -c 'echo hello'": false} {
+	for line, runs := range map[string]bool{"echo other": true, "echo hello you": false, "env echo hello": false,
+		"sh -c 'echo hello'": false} {
 		c := append([]string{"sandbox", "run", "-c", ".assent/policy.yaml", "--"}, strings.Fields(line)...)
 		if text, found := strings.CutPrefix(line, "sh -c "); found {
 			c = append(c[:5], "sh", "-c", strings.Trim(text, "'"))

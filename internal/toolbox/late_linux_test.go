@@ -53,7 +53,8 @@ func TestALateYesIsForTheSameAct(t *testing.T) {
 				return d, nil
 			})
 			team := &approvaltest.Team{Tenant: "acme", Sponsor: "p_ann", Serial: 1}
-			g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules, Team: team}, w.box.Tools...)
+			g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: person, Recorder: w, Session: "s",
+				Policy: w.box.Policy.Rules, Team: team}, w.box.Tools...)
 			must(t, err)
 			defer g.Close()
 			args, err := json.Marshal(map[string]any{"command": text})
@@ -92,7 +93,8 @@ func TestALateYesIsForTheSameAct(t *testing.T) {
 
 // deciders are the people of a team who decide about some acts.
 func deciders(acts ...string) []approvaltest.Decider {
-	return []approvaltest.Decider{{Acts: acts, Need: approval.Need{From: []approval.Count{{Group: "sre", Count: 1}}, Proof: approval.StrengthDevice}}}
+	need := approval.Need{From: []approval.Count{{Group: "sre", Count: 1}}, Proof: approval.StrengthDevice}
+	return []approvaltest.Decider{{Acts: acts, Need: need}}
 }
 
 // What a team decides about since a command began is not done because the command was approved as a whole.
@@ -113,13 +115,15 @@ func TestARunningCommandHoldsToTheTeamsNewDeciders(t *testing.T) {
 		d.By = policy.Who{User: "ann", Via: policy.ViaTerminal}
 		return d, nil
 	})
-	g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: person, Recorder: w, Session: "s", Policy: w.box.Policy.Rules, Team: team}, w.box.Tools...)
+	g, err := tool.Guard(approval.Config{Mode: policy.ModeAsk, Approver: person, Recorder: w, Session: "s",
+		Policy: w.box.Policy.Rules, Team: team}, w.box.Tools...)
 	must(t, err)
 	defer g.Close()
 	args, err := json.Marshal(map[string]any{"command": `$(cat cmd); python3 --version`})
 	must(t, err)
 	r := tool.Call(t.Context(), g, policy.Call{ID: "1", Tool: "shell", Arguments: args})
-	if got, ok := r.Value.(shell.Result); !ok || !strings.Contains(got.Stopped, "python3 --version") || !strings.HasPrefix(got.Stdout, "1 x") {
+	got, ok := r.Value.(shell.Result)
+	if !ok || !strings.Contains(got.Stopped, "python3 --version") || !strings.HasPrefix(got.Stdout, "1 x") {
 		t.Errorf("%+v %s", r.Value, r.Text)
 	}
 }

@@ -52,11 +52,12 @@ func (w *walker) assigned(name string, v variable, by assigner) {
 }
 
 // helpers are what ends, or is, the name of a variable that holds a command which programs start: an editor, a pager.
-var helpers = []string{"EDITOR", "PAGER", "VISUAL", "BROWSER", "ASKPASS", "_SSH", "_RSH", "_COMMAND", "_WRAPPER", "EXTERNAL_DIFF", "LESSOPEN",
-	"LESSCLOSE"}
+var helpers = []string{"EDITOR", "PAGER", "VISUAL", "BROWSER", "ASKPASS", "_SSH", "_RSH", "_COMMAND", "_WRAPPER",
+	"EXTERNAL_DIFF", "LESSOPEN", "LESSCLOSE"}
 
 func helps(name string) bool {
-	return strings.HasPrefix(name, "GIT_CONFIG_") || slices.ContainsFunc(helpers, func(end string) bool { return strings.HasSuffix(name, end) })
+	ends := func(end string) bool { return strings.HasSuffix(name, end) }
+	return strings.HasPrefix(name, "GIT_CONFIG_") || slices.ContainsFunc(helpers, ends)
 }
 
 // plainWords are a command that every shell, and a program that splits it by itself, reads as the same words.
