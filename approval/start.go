@@ -225,18 +225,29 @@ func (x *Execution) Again(ctx context.Context, cause error) error {
 }
 
 // Judge judges further acts of the call that runs, by what is remembered now. Nobody is
-// asked and no mode answers: what nothing covers is pending.
+// asked and no mode answers: what nothing covers is pending. What is reserved then is not so any
+// more if what let the call run is all that a team asks for such acts now.
 func (x *Execution) Judge(ctx context.Context, acts []policy.Act) (policy.Judgement, error) {
 	b := x.entry.batch
 	b.mu.Lock()
-	call := x.entry.outcome.Call
+	d := draft{outcome: x.entry.outcome}
+	if x.entry.proposal != nil {
+		p := *x.entry.proposal
+		d.proposal = &p
+	}
 	b.mu.Unlock()
+	call := d.outcome.Call
 	inForce, err := b.gate.policy(ctx, call.Session)
 	if err != nil {
 		return policy.Judgement{}, err
 	}
 	inForce.Mode = policy.ModeAsk
-	return inForce.Judge(policy.Question{Call: &call, Acts: acts, Definition: call.Definition, Now: b.gate.cfg.Clock()}), nil
+	j := inForce.Judge(policy.Question{Call: &call, Acts: acts, Definition: call.Definition, Now: b.gate.cfg.Clock()})
+	if j.Reserved && d.proposal != nil {
+		d.proposal.Acts = acts
+		j.Reserved = b.gate.stillDecided(ctx, &d) != nil
+	}
+	return j, nil
 }
 
 // Basis is the text of the rule or grant that let the call run; empty if none did.

@@ -298,10 +298,10 @@ func (t Tally) String() string {
 }
 
 // stillDecided reports why the person's yes to a call that is about to run does not count, by what is known now. The
-// answer may come from a batch that was saved, so all of it is checked again.
+// answer may come from a batch that was saved, so all of it is checked again. Without an answer nobody of a team gave one.
 func (g *Gate) stillDecided(ctx context.Context, d *draft) error {
 	o := &d.outcome
-	byTeam := o.Decision.By.Via == policy.ViaTeam
+	byTeam := o.Decision != nil && o.Decision.By.Via == policy.ViaTeam
 	if g.cfg.Team == nil {
 		if byTeam {
 			return fmt.Errorf("%w: this machine belongs to no team", ErrUnproven)

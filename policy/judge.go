@@ -74,6 +74,8 @@ type Judgement struct {
 	Act int
 	// PersonOnly says that only a person can answer.
 	PersonOnly bool
+	// Reserved says that for an act of the call only the people decide whom a team's policy names.
+	Reserved bool
 	// Why is the reason for the person and the model, where there is one.
 	Why string
 	// Open lists the acts that still need an answer.
@@ -114,8 +116,9 @@ type judging struct {
 	acts   []Act
 	tracer *tracer
 
-	only []int  // the acts that only a person answers
-	why  string // why only a person may answer
+	only     []int  // the acts that only a person answers
+	why      string // why only a person may answer
+	reserved bool   // only the people of a team decide about one of them
 }
 
 func (j *judging) judge() Judgement {
@@ -148,7 +151,7 @@ func (j *judging) judge() Judgement {
 	out := j.remembered()
 	switch {
 	case len(j.only) > 0:
-		out = Judgement{State: StatePending, Act: j.only[0] + 1, PersonOnly: true, Why: j.why, Open: out.Open}
+		out = Judgement{State: StatePending, Act: j.only[0] + 1, PersonOnly: true, Reserved: j.reserved, Why: j.why, Open: out.Open}
 	case changed:
 		out = Judgement{State: StatePending, Why: definitionChanged, Open: Asking(j.acts)}
 	}
@@ -203,6 +206,7 @@ func (j *judging) denied() (Judgement, bool) {
 			if why := j.Reserved.why(j.Call, a, j.Now); why != "" {
 				j.tracer.act(i, "deciders", "reserved", why, "")
 				j.onlyPerson(i, why)
+				j.reserved = true
 			}
 		}
 		rule, meets := j.deny(j.Call, a, j.Now)

@@ -32,7 +32,10 @@ func (s *Store) watch(ctx context.Context) {
 	if rung == nil {
 		rung = func(time.Duration) bool { wait(ctx, unheard); return false }
 	}
-	w.ask(ctx) // what was written before the watch began
+	// What was written before the watch began is SQLite's to say: the file may be left from another database, or from before
+	// the power failed, and be ahead of what is there.
+	w.at, _, _ = w.count.last()
+	w.ask(ctx)
 	for patience := deaf; ; {
 		heard := rung(patience)
 		if ctx.Err() != nil {

@@ -159,7 +159,11 @@ func (k *Connections) decide(ctx context.Context, c Connecting) (approval.Permit
 		permit.Basis = cmp.Or(permit.Basis, "approved with the command")
 		return permit, nil
 	}
-	return k.ask(context.WithValue(ctx, connectKey{}, &c), c, call)
+	key := c.String()
+	if j.Reserved {
+		key += ", for the team" // what somebody here said before it was so does not count
+	}
+	return k.ask(context.WithValue(ctx, connectKey{}, &c), c, call, key)
 }
 
 // Denied returns why a rule, or an answer for the session, denies a connection; nil if none does.
@@ -216,9 +220,8 @@ func (k *Connections) holds(q *connectQuestion) bool {
 	}
 }
 
-// ask asks, or joins those who wait for the answer about the same host and port.
-func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (approval.Permit, error) {
-	key := c.String()
+// ask asks, or joins those who wait for the answer under the same key.
+func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call, key string) (approval.Permit, error) {
 	k.mu.Lock()
 	q := k.open[key]
 	if q != nil && !k.holds(q) {
@@ -233,7 +236,7 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 		q = &connectQuestion{done: make(chan struct{})}
 		k.open[key] = q
 		k.asking++
-		go k.question(context.WithoutCancel(ctx), c, call, q)
+		go k.question(context.WithoutCancel(ctx), c, call, key, q)
 	}
 	q.waiting++
 	k.mu.Unlock()
@@ -271,9 +274,9 @@ func (k *Connections) ask(ctx context.Context, c Connecting, call policy.Call) (
 
 // question puts the connection to the gate and waits for the answer, for as long as it takes.
 // An answer that came too late for an earlier connection is taken first.
-func (k *Connections) question(ctx context.Context, c Connecting, call policy.Call, q *connectQuestion) {
-	key := lateKey{cmp.Or(call.Session, k.gate.Session()), c.Same, c.String()}
-	part := k.gate.late.take(key)
+func (k *Connections) question(ctx context.Context, c Connecting, call policy.Call, key string, q *connectQuestion) {
+	same := lateKey{cmp.Or(call.Session, k.gate.Session()), c.Same, c.String()}
+	part := k.gate.late.take(same)
 	begun := part != nil && part.Begin() == nil
 	if !begun {
 		call.ID = fmt.Sprintf("%s.%d", k.call.ID, k.number())
@@ -286,8 +289,8 @@ func (k *Connections) question(ctx context.Context, c Connecting, call policy.Ca
 	k.asking--
 	o := part.Outcome()
 	if !begun && q.waiting == 0 && o.Runs() { // a later connection, in this run or the next, takes it
-		k.gate.late.add(key, part)
-		delete(k.open, c.String())
+		k.gate.late.add(same, part)
+		delete(k.open, key)
 		return
 	}
 	q.permit, q.at = o.Permit(), time.Now()

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/approval/approvaltest"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/tool"
@@ -496,3 +497,35 @@ type recorderFunc func(approval.Event)
 
 // Record implements [approval.Recorder].
 func (f recorderFunc) Record(_ context.Context, e approval.Event) error { f(e); return nil }
+
+// An answer of who is at the machine is for no connection about which a team decides since.
+func TestConnectHoldsToTheTeamsNewDeciders(t *testing.T) {
+	team := &approvaltest.Team{Tenant: "acme", Sponsor: "p_ann", Serial: 1}
+	var asked []bool
+	person := approval.ApproverFunc(func(_ context.Context, r *approval.Request) (approval.Decision, error) {
+		if asked = append(asked, r.TeamDecides()); r.TeamDecides() {
+			return r.Deny(""), nil
+		}
+		return r.Approve(""), nil
+	})
+	p := client(func(ctx context.Context) error {
+		c := to("other.example", "443")
+		if err := tool.RunningIn(ctx).Connections().Connect(ctx, c); err != nil {
+			t.Error(err)
+		}
+		team.Change(func(t *approvaltest.Team) {
+			t.Deciders = []approvaltest.Decider{{Acts: []string{"connect(other.example:443)"},
+				Need: approval.Need{From: []approval.Count{{Group: "sre", Count: 1}}, Proof: approval.StrengthDevice}}}
+		})
+		return tool.RunningIn(ctx).Connections().Connect(ctx, c)
+	})
+	g, err := tool.Guard(approval.Config{Approver: person, Session: "s", Team: team}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	r := tool.Call(t.Context(), g, policy.Call{ID: "1", Tool: "client", Arguments: json.RawMessage(`{}`)})
+	if !errors.Is(r.Err, approval.ErrDenied) || !slices.Equal(asked, []bool{false, true}) {
+		t.Errorf("%v, asked %v", r.Err, asked)
+	}
+}

@@ -162,6 +162,9 @@ func (p *Part) Begin() error {
 	return exec.End(p.ctx, approval.StageCompleted, nil)
 }
 
+// Close ends the part without it: what is asked again about it takes no answer.
+func (p *Part) Close() { p.batch.Close() }
+
 type progressKey struct{}
 
 // WithProgress returns a context in which tools tell w what they print while they

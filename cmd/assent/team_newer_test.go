@@ -167,3 +167,22 @@ func TestARunAndItsWorkersTakeTheTeamsNewerPolicy(t *testing.T) {
 		t.Errorf("%d reads ran and %d were denied, want 2 and 2:\n%s", read, denied, out)
 	}
 }
+
+// What people of the team decide about is not run where nobody is asked, also behind a wrapper.
+func TestSandboxRunLeavesToTheTeamWhatItDecides(t *testing.T) {
+	s := newNewerScene(t)
+	s.team.Bundle.Deciders = []bundle.Decider{{Acts: []string{"shell(echo hello *)"}, Need: []bundle.From{{From: "sre", Count: 1}},
+		Proof: "device"}}
+	s.publish("version: 1\n")
+	for line, runs := range map[string]bool{"echo other": true, "echo hello you": false, "env echo hello": false,
+		"sh -c 'echo hello'": false} {
+		c := append([]string{"sandbox", "run", "-c", ".assent/policy.yaml", "--"}, strings.Fields(line)...)
+		if text, found := strings.CutPrefix(line, "sh -c "); found {
+			c = append(c[:5], "sh", "-c", strings.Trim(text, "'"))
+		}
+		out, err := s.run(c...)
+		if (err == nil) != runs || !runs && !strings.Contains(out, "people of the team decide about shell(echo hello") {
+			t.Errorf("%s: %v, %s", line, err, out)
+		}
+	}
+}

@@ -41,7 +41,7 @@ const DefaultHold = time.Minute
 type running struct {
 	*judging
 	cmd  Command
-	late []string // acts that a person has approved since, each for once
+	late []lateAnswer // acts that a person has approved since, each for once
 
 	mu   sync.Mutex
 	ran  []string
@@ -63,10 +63,13 @@ func (r *running) judge(ctx context.Context, act wire.Act, pause func() (resume 
 		return r.goesOn(act)
 	}
 	u := &unforeseen{running: r, in: in}
-	switch judgement, err := tool.RunningIn(ctx).Look(context.WithValue(ctx, unforeseenKey{}, u), anyCommand); {
+	judgement, err := tool.RunningIn(ctx).Look(context.WithValue(ctx, unforeseenKey{}, u), anyCommand)
+	switch {
 	case err != nil:
 		return r.refuse("deciding about it failed: " + err.Error())
-	case judgement.State.Runs(), judgement.State == policy.StatePending && r.covers(u.judging, judgement.Open):
+	case judgement.State.Runs():
+		return r.goesOn(act)
+	case judgement.State == policy.StatePending && !judgement.Reserved && r.covers(u.judging, judgement.Open):
 		return r.goesOn(act)
 	case judgement.State == policy.StatePending && r.answered(act):
 		return r.goesOn(act)

@@ -90,7 +90,7 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 			answers <- r.refuse(err.Error())
 		case !held:
 			if part.Outcome().Runs() {
-				r.Tool.late.add(tool.RunningIn(ctx).Session(), r.cmd, lateAct(act))
+				r.Tool.late.add(tool.RunningIn(ctx).Session(), r.cmd, lateAnswer{lateAct(act), part})
 			}
 		default:
 			if err := part.Begin(); err != nil {
@@ -124,17 +124,22 @@ func (r *running) ask(ctx context.Context, act wire.Act, in inquiry, pause func(
 }
 
 // answered reports whether a person has approved the act since the same command was ended
-// while it waited for that. Each answer holds once.
+// while it waited for that. Each answer holds once, and only if it still counts now.
 func (r *running) answered(act wire.Act) bool {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	same := lateAct(act)
-	for i, late := range r.late {
-		if late == same {
-			r.late = append(r.late[:i:i], r.late[i+1:]...)
-			return true
-		}
+	i := slices.IndexFunc(r.late, func(l lateAnswer) bool { return l.act == same })
+	if i < 0 {
+		r.mu.Unlock()
+		return false
 	}
+	part := r.late[i].part
+	r.late = append(r.late[:i:i], r.late[i+1:]...)
+	r.mu.Unlock()
+	if part.Begin() == nil {
+		return true
+	}
+	part.Close()
 	return false
 }
 
@@ -145,10 +150,16 @@ func lateAct(act wire.Act) string {
 	return fmt.Sprintf("%#v", act)
 }
 
+// A lateAnswer is the approval of an act, which the gate has not begun.
+type lateAnswer struct {
+	act  string
+	part *tool.Part
+}
+
 // lateAnswers are approvals of acts of commands that had been ended by then.
 type lateAnswers struct {
 	mu  sync.Mutex
-	all map[lateKey][]string
+	all map[lateKey][]lateAnswer
 }
 
 type lateKey struct{ session, text, dir string }
@@ -156,18 +167,18 @@ type lateKey struct{ session, text, dir string }
 // maxLate bounds how many commands are remembered.
 const maxLate = 1000
 
-func (l *lateAnswers) add(session string, c Command, act string) {
+func (l *lateAnswers) add(session string, c Command, answer lateAnswer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all == nil || len(l.all) >= maxLate {
-		l.all = map[lateKey][]string{}
+		l.all = map[lateKey][]lateAnswer{}
 	}
 	key := lateKey{session, c.Text, c.Dir}
-	l.all[key] = append(l.all[key], act)
+	l.all[key] = append(l.all[key], answer)
 }
 
 // take returns the answers for a command, and forgets them.
-func (l *lateAnswers) take(session string, c Command) []string {
+func (l *lateAnswers) take(session string, c Command) []lateAnswer {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := lateKey{session, c.Text, c.Dir}

@@ -1,6 +1,9 @@
 package analysis
 
 import (
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -33,6 +36,9 @@ func (w *walker) assigned(name string, v variable, by assigner) {
 	if w.shapeOf(name)&integer != 0 && !v.countable() {
 		w.unknown(by.part, by.node, "the value of "+name+", an integer, is evaluated as code")
 	}
+	if helps(name) && (by.alone || w.noticed(name)) {
+		w.helper(name, v.value, by)
+	}
 	switch {
 	case by.alone:
 		w.setFor(name, by.part)
@@ -42,6 +48,36 @@ func (w *walker) assigned(name string, v variable, by assigner) {
 	default:
 		w.add(Part{Kind: Assigns, Variable: name, Line: w.line(by.node), Source: w.source(by.node)})
 		w.codeIn(name, len(w.parts))
+	}
+}
+
+// helpers are what ends, or is, the name of a variable that holds a command which programs start: an editor, a pager.
+var helpers = []string{"EDITOR", "PAGER", "VISUAL", "BROWSER", "ASKPASS", "_SSH", "_RSH", "_COMMAND", "_WRAPPER",
+	"EXTERNAL_DIFF", "LESSOPEN", "LESSCLOSE"}
+
+func helps(name string) bool {
+	ends := func(end string) bool { return strings.HasSuffix(name, end) }
+	return strings.HasPrefix(name, "GIT_CONFIG_") || slices.ContainsFunc(helpers, ends)
+}
+
+// plainWords are a command that every shell, and a program that splits it by itself, reads as the same words.
+var plainWords = regexp.MustCompile(`^[\w./:=@%+, -]*$`)
+
+// helper adds the command that a variable holds, so that a deny of it is met.
+func (w *walker) helper(name string, value programs.Word, by assigner) {
+	words := strings.Fields(value.Text)
+	switch {
+	case value.Known && len(words) == 0:
+	case !value.Known || !plainWords.MatchString(value.Text) || strings.HasPrefix(name, "GIT_CONFIG_"):
+		w.unknown(by.part, by.node, name+" may name a command that programs start")
+	default:
+		p := Part{Kind: Runs, Cause: by.part, Alias: true, Words: literals(words), Reading: harmlessReading(path.Base(words[0]))}
+		if by.part > 0 {
+			p.Line, p.Source, p.Dir = w.parts[by.part-1].Line, w.parts[by.part-1].Source, w.parts[by.part-1].Dir
+		} else {
+			p.Line, p.Source = w.line(by.node), w.source(by.node)
+		}
+		w.add(p)
 	}
 }
 

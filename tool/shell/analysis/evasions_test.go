@@ -150,3 +150,39 @@ func TestWrittenAndRun(t *testing.T) {
 	}
 	readable(t, `./x.sh > log; echo done > out`, `./x.sh && make test`, `echo hi > notes; make test`, `bash x.sh; nosuch`, `ls | sort; ./x.sh`, `echo a > b; bash x.sh > "$out"`)
 }
+
+// TestFlagsThatRunAWord: a shell has -c by other names, and other programs have flags whose argument they run.
+func TestFlagsThatRunAWord(t *testing.T) {
+	runsTouch(t,
+		`bash +c 'touch FLAG'`, `bash -e +c 'touch FLAG'`, `bash -norc -c 'touch FLAG'`,
+		`bash -kec 'touch FLAG'`, `bash +s <<< 'touch FLAG'`,
+		`x=; bash -c$x 'touch FLAG'`, `x=c; bash -$x 'touch FLAG'`, `x=-c; bash $x 'touch FLAG'`, `x=+c; bash -e "$x" 'touch FLAG'`,
+		`echo > a; tar -cf b.tar a --checkpoint=1 --checkpoint-action=exec='touch FLAG' a`,
+	)
+	readable(t, `bash -ec 'touch FLAG'`, `bash -x +e x.sh`, `bash -eo pipefail -c 'touch FLAG'`, `sh x.sh +c`)
+}
+
+// TestVariablesThatNameACommand: what EDITOR holds is started, with a file behind it.
+func TestVariablesThatNameACommand(t *testing.T) {
+	runsTouch(t, `git init -q .; GIT_EDITOR='touch FLAG;:' git config --edit`,
+		`git init -q .; export GIT_EDITOR='touch FLAG'; git config --edit`,
+		`git init -q .; TERM=xterm VISUAL='touch FLAG;' git config -e`,
+		`git init -q .; GIT_SSH_COMMAND='touch FLAG;' git fetch a@localhost:b`,
+		`git init -q .; env GIT_EDITOR='touch FLAG' git config -e`)
+	readable(t, `GIT_EDITOR=true git status`, `PAGER='less -R' git log`, `EDITOR= git status`,
+		`MY_COMMAND='a | b'; echo "$MY_COMMAND"`)
+}
+
+// TestLinksToPrograms: a link has the rules of the program that it leads to, also where another program starts it.
+func TestLinksToPrograms(t *testing.T) {
+	world := project("/usr/bin/kubectl", "/bin/bash", "/w/k -> /usr/bin/kubectl", "/w/s -> /bin/bash")
+	for _, text := range []string{"./k delete x", "env ./k delete x", "/w/k delete x", "cd /w; nice ./k delete x",
+		"./s -c 'kubectl delete x'"} {
+		script, err := Read(text, "/w", world)
+		if err != nil || !slices.ContainsFunc(script.Parts, func(p Part) bool {
+			return p.Kind == Runs && len(p.Words) == 3 && p.Words[0].Text == "kubectl" && p.Words[1].Text == "delete"
+		}) {
+			t.Errorf("%s: %v\n%s", text, err, described(script.Parts))
+		}
+	}
+}

@@ -203,6 +203,44 @@ func (w *walker) otherName(c *command) {
 		w.unknown(c.part, nil, "runs the program of another process, or the shell itself")
 		words := append(literals([]string{"bash"}), c.words[1:]...)
 		w.started(c, &command{words: words, outside: true})
+	default:
+		w.linked(c)
+	}
+}
+
+// linked adds what a command is by the name of the file that a link leads to, if its own name says little. As it runs, our
+// shell looks at that again; other programs that start it, and the shells of other agents, do not.
+func (w *walker) linked(c *command) {
+	name := c.name()
+	base := path.Base(name)
+	within := strings.Contains(name, "/")
+	if name == "" || programs.Interpret(base, nil).Program != "" && (!within || w.onPath(name, base)) {
+		return
+	}
+	files := []string{w.world.Program(name)}
+	if within {
+		files = nil
+		for _, dir := range c.state.folders.list {
+			if file, ok := w.absolute(name, dir); ok {
+				files = append(files, file)
+			}
+		}
+	}
+	var seen []string
+	for _, file := range files {
+		real, kind := w.world.Look(file)
+		other := path.Base(real)
+		if file == "" || kind != File || other == base || slices.Contains(seen, other) {
+			continue
+		}
+		seen = append(seen, other)
+		outer := w.parts[c.part-1]
+		words := append(literals([]string{other}), c.words[1:]...)
+		w.add(Part{Kind: Runs, Cause: c.part, Alias: true, Line: outer.Line, Source: outer.Source, Dir: outer.Dir, Words: words,
+			Reading: harmlessReading(other)})
+		if r := programs.Interpret(other, words[1:]); len(r.Runs) > 0 || r.Stdin || r.Opaque != "" {
+			w.started(c, &command{words: words, outside: true})
+		}
 	}
 }
 

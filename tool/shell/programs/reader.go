@@ -25,6 +25,7 @@ type reader struct {
 	depth    int   // how many subcommands were found
 	subAt    int   // index of the last of them
 	quits    bool  // --help or --version
+	odd      bool  // a flag is not known
 	turns    *role
 	drops    int
 	tree     bool
@@ -268,6 +269,7 @@ func (r *reader) use(f *flag, at int, value Word, given bool) {
 func (r *reader) strange(at int, name string) {
 	r.doubt("flag " + name + " of " + r.entry.name + " is not known")
 	r.spell(at)
+	r.odd = true
 }
 
 // suspect spells the argument of a flag that is a harmful flag itself: a version

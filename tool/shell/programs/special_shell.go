@@ -8,6 +8,7 @@ import (
 // readShell says what a shell runs: the text behind -c, a script, or what comes
 // on standard input.
 func readShell(r *reader) {
+	defer r.shellFlags()
 	if r.shellOdd() {
 		return
 	}
@@ -28,6 +29,22 @@ func readShell(r *reader) {
 		r.open("runs what comes on standard input")
 	default:
 		r.script(r.args[r.operands[0]], r.operands[0], false)
+	}
+}
+
+// shellFlags looks for flags that may be -c or -s in another spelling, such as +c: then a word behind them, or the input, is
+// a command.
+func (r *reader) shellFlags() {
+	for i, w := range r.args {
+		behind := len(r.operands) > 0 && i >= r.operands[0]
+		if behind && (i > r.operands[0] || r.used("-c") != nil) || w.Known && w.Text == "--" {
+			break
+		}
+		plus := w.Known && strings.HasPrefix(w.Text, "+") && strings.ContainsAny(w.Text, "cs")
+		r.odd = r.odd || plus || !w.Known && w.MayBeFlag()
+	}
+	if r.odd {
+		r.opaque("a flag of " + r.name + " that is not known may have it run a word or its input")
 	}
 }
 
