@@ -125,7 +125,7 @@ func (d *DB) Prune(ctx context.Context, keep time.Duration) error {
 			return fmt.Errorf("prune records: %w", err)
 		}
 	}
-	_, err := d.pool.Exec(ctx, `DELETE FROM team.web_sessions WHERE tenant = $1 AND expires < now()`, d.tenant)
+	_, err := d.pool.Exec(ctx, `DELETE FROM team.web_sessions WHERE tenant = $1 AND expires < now() - interval '1 hour'`, d.tenant)
 	if err != nil {
 		return fmt.Errorf("prune web sessions: %w", err)
 	}
