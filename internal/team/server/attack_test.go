@@ -404,6 +404,38 @@ func TestAttack_ManyWhoJoinSlowly(t *testing.T) {
 	}
 }
 
+// One machine, or whoever repeats a call of it that they have recorded, takes no place from others that wait.
+func TestAttack_OneMachineWaitsForAll(t *testing.T) {
+	f := newTeam(t)
+	f.extra = "limits: {waiting: 40}\n"
+	r := f.serve()
+	g, other := r.join(), r.join()
+	ended := make(chan int, 100)
+	for range cap(ended) {
+		go func() {
+			status, _, _ := r.call("GET", "/gate/v1/wait", g, nil)
+			ended <- status
+		}()
+	}
+	for range cap(ended) - 16 {
+		if status := <-ended; status != 200 {
+			t.Errorf("one that is sent away: %d", status)
+		}
+	}
+	waits := make(chan int, 1)
+	go func() {
+		status, _, _ := r.call("GET", "/gate/v1/wait", other, nil)
+		waits <- status
+	}()
+	eventually(t, "another machine waits", func() bool { return strings.Contains(r.scrape(), "assent_waiting_machines 17\n") })
+	if status, said := r.publish(f.bundle(1)); status != 200 { // all are woken
+		t.Fatalf("%d %s", status, said)
+	}
+	if status := <-waits; status != 200 {
+		t.Errorf("another machine: %d", status)
+	}
+}
+
 // Plain HTTP where TLS is meant, and old TLS, get nowhere; a length that is not said is not guessed.
 func TestTransport(t *testing.T) {
 	f := newTeam(t)

@@ -178,7 +178,8 @@ func (s *Server) wait(w http.ResponseWriter, r *http.Request, gate *db.Gate, _ [
 			return s.answerWait(w, news)
 		}
 		select {
-		case <-wake:
+		case _, stays := <-wake:
+			last = !stays
 			// One who was revoked while waiting is sent away.
 			if g, err := s.gates.get(r.Context(), s.db, gate.ID); err != nil || !g.Revoked.IsZero() {
 				return refuse(http.StatusForbidden, "this machine has left the team, or its key was revoked; let it join again")
