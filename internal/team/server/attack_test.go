@@ -43,6 +43,7 @@ func TestCallsThatAreRefused(t *testing.T) {
 		r.refused(401, "not signed", c.method, c.path, g, body, func(q *http.Request) { q.Header.Set("Authorization", "Bearer x") })
 		r.refused(401, "does not know this machine", c.method, c.path, gate{"g_nobody", g.key}, body)
 		r.refused(401, "is not valid", c.method, c.path, gate{g.id, other.key}, body)
+		r.refused(401, "does not know this machine", c.method, c.path, gate{"g_\xff", g.key}, body)
 		r.refused(401, "is not valid", c.method, c.path, g, body, func(q *http.Request) { q.URL.RawQuery = "after=1&x=y" })
 		r.refused(401, "set it", c.method, c.path, g, body, func(q *http.Request) {
 			wire.SignCall(q, body, g.id, g.key, time.Now().Add(-wire.MaxSkew-time.Minute))
