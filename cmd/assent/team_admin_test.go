@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/pgtest"
 	"github.com/assent-dev/assent/internal/setup"
@@ -296,6 +297,22 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 		t.Errorf("an older bundle: %v", err)
 	}
 	o.sees(o.ok("audit", "export", "--server="+url, "--key", key, "--state", o.state), `"gate":"`+gate+`"`, `"tool":"shell"`)
+}
+
+// A machine that ships a record which is none keeps nobody from publishing, not even its own removal, and hides no record.
+func TestTeam_Attack_ARecordThatIsNone(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	gate := o.join()
+	o.call(gate, policy.StateApproved, true, "npm", "publish")
+	row := wire.Record{Seq: 1, Prev: make([]byte, 32), Body: []byte("no record")}
+	sum := new(audit.Chain).Hash(row.Prev, nil, nil, row.Body)
+	row.Hash = sum[:]
+	_, err := o.db.Append(t.Context(), gate, wire.Records{Stream: "a", Rows: []wire.Record{row}})
+	o.must(err)
+	put(t, o.file("team.yaml"), "version: 1\nrules:\n  - deny shell(npm publish)\n")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml")), "Tried on 1 call of 1 machine", "1 record cannot be read")
+	o.sees(o.ok("audit", "export", "--config", o.file("serve.yaml"), "--state", o.state), `"unreadable":true`, `"tool":"shell"`)
 }
 
 func (o *office) policyKey() admin.Key {
