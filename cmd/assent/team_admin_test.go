@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/config"
@@ -313,6 +315,33 @@ func TestTeam_Attack_ARecordThatIsNone(t *testing.T) {
 	put(t, o.file("team.yaml"), "version: 1\nrules:\n  - deny shell(npm publish)\n")
 	o.sees(o.ok("policy", "diff", o.file("team.yaml")), "Tried on 1 call of 1 machine", "1 record cannot be read")
 	o.sees(o.ok("audit", "export", "--config", o.file("serve.yaml"), "--state", o.state), `"unreadable":true`, `"tool":"shell"`)
+}
+
+// Who can write the database takes the newest policy away, and makes a key count again that the policy had removed. The
+// editor is told, and signs nothing.
+func TestTeam_Attack_APolicyThatIsGone(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	o.ok("people", "add", "bob", "--name", "Bob", "--issuer", "https://login.example.org", "--subject", "2")
+	put(t, o.file("team.yaml"), "version: 1\n")
+	publish := []string{"policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--editor", "ann", "--yes", "--days", "0"}
+	o.ok(publish...)
+	o.ok("people", "disable", "bob")
+	o.sees(o.ok(publish...), "Published serial 2.")
+	pool, err := pgx.Connect(t.Context(), o.dsn)
+	o.must(err)
+	defer pool.Close(t.Context())
+	_, err = pool.Exec(t.Context(), "DELETE FROM team.bundles WHERE serial = 2")
+	o.must(err)
+	o.ok("people", "enable", "bob")
+	o.fails("serial 1 as the newest policy, and serial 2 was published from here", publish...)
+	o.fails("serial 1 as the newest policy", slices.Concat([]string{"policy", "rollback", "1"}, publish[3:])...)
+	_, err = pool.Exec(t.Context(), "DELETE FROM team.bundles")
+	o.must(err)
+	o.fails("the server has no policy", publish...)
+	// Whoever knows why removes the file.
+	o.must(os.Remove(o.file("acme.key.newest")))
+	o.sees(o.ok(publish...), "Published serial 1.")
 }
 
 func (o *office) policyKey() admin.Key {

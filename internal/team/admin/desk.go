@@ -55,9 +55,14 @@ func Find(ctx context.Context, d Desk, trust string, serial int64) (*bundle.Bund
 		return nil, err
 	}
 	for _, p := range all {
-		if p.Serial == serial {
-			return bundle.Open(p.Note, trust)
+		if p.Serial != serial {
+			continue
 		}
+		b, err := bundle.Open(p.Note, trust)
+		if err == nil && b.Serial != serial {
+			err = fmt.Errorf("the server gave serial %d for serial %d", b.Serial, serial)
+		}
+		return b, err
 	}
 	return nil, fmt.Errorf("no bundle has the serial number %d; 'assent policy history' lists them all", serial)
 }
