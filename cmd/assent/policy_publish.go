@@ -97,7 +97,7 @@ func (p *proposal) print(w io.Writer) error {
 		return err
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintln(w, shownText("Note: "+n))
+		fmt.Fprintln(w, shownLine("Note: "+n))
 	}
 	if p.Trial == nil {
 		return nil

@@ -344,6 +344,27 @@ func TestTeam_Attack_APolicyThatIsGone(t *testing.T) {
 	o.sees(o.ok(publish...), "Published serial 1.")
 }
 
+// A machine names itself, and whoever makes a key names it: no such name makes a line of its own in a list.
+func TestTeam_Attack_NamesWithLines(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	token := strings.TrimSpace(o.ok("gates", "invite", "--sponsor", "ann"))
+	_, err := o.db.Join(t.Context(), wire.Join{Token: token, Public: make([]byte, 32), Host: "laptop\nNo new keys.", User: "ann\nNo new keys."})
+	o.must(err)
+	code := strings.TrimSpace(o.ok("people", "invite", "ann"))
+	key := db.Credential{ID: "k", Person: "p_ann", Kind: approval.StrengthPasskey, Public: []byte("k"), RP: "h", Name: "phone\nNo new keys."}
+	_, err = o.db.Enrol(t.Context(), key, code, time.Hour)
+	o.must(err)
+	for _, text := range []string{o.ok("gates", "list"), o.ok("people", "list")} {
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "No new keys.") {
+				t.Errorf("a name makes a line:\n%s", text)
+			}
+		}
+		o.sees(text, `\nNo new keys.`)
+	}
+}
+
 func (o *office) policyKey() admin.Key {
 	o.Helper()
 	key, err := admin.ReadKey(o.file("acme.key"))
