@@ -324,7 +324,8 @@ func TestTeam_Attack_APolicyThatIsGone(t *testing.T) {
 	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
 	o.ok("people", "add", "bob", "--name", "Bob", "--issuer", "https://login.example.org", "--subject", "2")
 	put(t, o.file("team.yaml"), "version: 1\n")
-	publish := []string{"policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--editor", "ann", "--yes", "--days", "0"}
+	publish := []string{"policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--editor", "ann", "--yes",
+		"--days", "0"}
 	o.ok(publish...)
 	o.ok("people", "disable", "bob")
 	o.sees(o.ok(publish...), "Published serial 2.")
@@ -349,10 +350,12 @@ func TestTeam_Attack_NamesWithLines(t *testing.T) {
 	o := newOffice(t)
 	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
 	token := strings.TrimSpace(o.ok("gates", "invite", "--sponsor", "ann"))
-	_, err := o.db.Join(t.Context(), wire.Join{Token: token, Public: make([]byte, 32), Host: "laptop\nNo new keys.", User: "ann\nNo new keys."})
+	_, err := o.db.Join(t.Context(), wire.Join{Token: token, Public: make([]byte, 32), Host: "laptop\nNo new keys.",
+		User: "ann\nNo new keys."})
 	o.must(err)
 	code := strings.TrimSpace(o.ok("people", "invite", "ann"))
-	key := db.Credential{ID: "k", Person: "p_ann", Kind: approval.StrengthPasskey, Public: []byte("k"), RP: "h", Name: "phone\nNo new keys."}
+	key := db.Credential{ID: "k", Person: "p_ann", Kind: approval.StrengthPasskey, Public: []byte("k"), RP: "h",
+		Name: "phone\nNo new keys."}
 	_, err = o.db.Enrol(t.Context(), key, code, time.Hour)
 	o.must(err)
 	for _, text := range []string{o.ok("gates", "list"), o.ok("people", "list")} {

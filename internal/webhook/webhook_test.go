@@ -67,7 +67,8 @@ func TestWhoIsNotTold(t *testing.T) {
 
 // An address can hold a secret: it does not come into the log.
 func TestAttack_AnAddressInAnError(t *testing.T) {
-	for _, address := range []string{"https://127.0.0.2:1/services/SECRET?token=SECRET", "https://nowhere.invalid/SECRET", "https://10.0.0.1/SECRET"} {
+	for _, address := range []string{"https://127.0.0.2:1/services/SECRET?token=SECRET", "https://nowhere.invalid/SECRET",
+		"https://10.0.0.1/SECRET"} {
 		err := webhook.Post(t.Context(), webhook.Target{URL: address, Secret: secret}, "1", "k", time.Now(), nil)
 		if err == nil || strings.Contains(err.Error(), "SECRET") {
 			t.Errorf("%v", err)

@@ -188,7 +188,8 @@ func (d *DB) proveRecord(ctx context.Context, gate, stream string, seq int64) (l
 	}
 	var bytes int64
 	err = d.pool.QueryRow(ctx, `SELECT coalesce(sum(`+recordBytes+`), 0) FROM team.events
-		WHERE tenant = $1 AND gate = $2 AND stream = $3 AND seq BETWEEN $4 AND $5`, d.tenant, gate, stream, seq, head).Scan(&bytes)
+		WHERE tenant = $1 AND gate = $2 AND stream = $3 AND seq BETWEEN $4 AND $5`,
+		d.tenant, gate, stream, seq, head).Scan(&bytes)
 	if err == nil && bytes > proofBytes {
 		err = fmt.Errorf("%w: %d MiB follow up to the next checkpoint", ErrLong, bytes>>20)
 	}

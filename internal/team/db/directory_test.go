@@ -264,12 +264,14 @@ func TestAttack_AnInvitationThatOutlivesAPerson(t *testing.T) {
 		}
 	}
 	for secret, person := range secrets {
-		key := db.Credential{ID: "k" + person, Person: person, Kind: approval.StrengthPasskey, Public: []byte(person), RP: "h", Name: "phone"}
+		key := db.Credential{ID: "k" + person, Person: person, Kind: approval.StrengthPasskey, Public: []byte(person), RP: "h",
+			Name: "phone"}
 		if _, err := d.Enrol(t.Context(), key, secret, time.Hour); !errors.Is(err, db.ErrSpent) {
 			t.Errorf("a key of %s was let in: %v", person, err)
 		}
 	}
-	if _, err := d.Join(t.Context(), wire.Join{Token: token, Public: make([]byte, 32), Host: "h", User: "u"}); !errors.Is(err, db.ErrSpent) {
+	_, err = d.Join(t.Context(), wire.Join{Token: token, Public: make([]byte, 32), Host: "h", User: "u"})
+	if !errors.Is(err, db.ErrSpent) {
 		t.Errorf("a machine of Bob joined: %v", err)
 	}
 }

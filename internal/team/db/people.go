@@ -66,7 +66,8 @@ func (d *DB) DisablePerson(ctx context.Context, id string, disabled bool) error 
 			UPDATE team.invitations SET expires = now()
 				WHERE $3 AND tenant = $1 AND $2 IN (person, made_by) AND used IS NULL AND expires > now()),
 		joining AS (
-			UPDATE team.join_tokens SET expires = now() WHERE $3 AND tenant = $1 AND sponsor = $2 AND used IS NULL AND expires > now())
+			UPDATE team.join_tokens SET expires = now()
+				WHERE $3 AND tenant = $1 AND sponsor = $2 AND used IS NULL AND expires > now())
 		UPDATE team.people SET disabled = CASE WHEN $3 THEN coalesce(disabled, now()) END,
 			era = era + $3::boolean::int WHERE tenant = $1 AND id = $2`, d.tenant, id, disabled)
 }

@@ -238,8 +238,8 @@ func (d *DB) End(ctx context.Context, gate string, ended []wire.Ended) error {
 	return nil
 }
 
-const requestColumns = `SELECT r.id, r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision, r.ended_by,
-	r.created, r.changed, r.escalates_at, r.expires_at, now() - r.created,
+const requestColumns = `SELECT r.id, r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision,
+	r.ended_by, r.created, r.changed, r.escalates_at, r.expires_at, now() - r.created,
 	(SELECT coalesce(array_agg(v.person ORDER BY v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id
 		AND (r.state <> 'pending' OR v.expires IS NULL OR v.expires > now()))`
 
@@ -364,9 +364,11 @@ func (d *DB) page(ctx context.Context, p Page, order, where string, args ...any)
 		compare = "<"
 	}
 	by := func(row string) string { return ` ORDER BY ` + row + `.created ` + order + `, ` + row + `.id ` + order }
-	query := fmt.Sprintf(requestColumns+` FROM (SELECT p.*, sum(octet_length(p.body)) OVER (%s) - octet_length(p.body) AS before FROM (
-			SELECT r.* FROM team.requests r WHERE r.tenant = $1 %s AND ($2::timestamptz IS NULL OR (r.created, r.id) %s ($2, $3)) %s LIMIT $4
-		) p) r WHERE r.before < %d %s`, by("p"), where, compare, by("r"), pageBytes, by("r"))
+	query := fmt.Sprintf(requestColumns+` FROM (
+			SELECT p.*, sum(octet_length(p.body)) OVER (%s) - octet_length(p.body) AS before FROM (
+				SELECT r.* FROM team.requests r
+				WHERE r.tenant = $1 %s AND ($2::timestamptz IS NULL OR (r.created, r.id) %s ($2, $3)) %s LIMIT $4
+			) p) r WHERE r.before < %d %s`, by("p"), where, compare, by("r"), pageBytes, by("r"))
 	rows, err := all(ctx, d, "requests", readListed, query, append([]any{d.tenant, after, id, p.limit() + 1}, args...)...)
 	bytes := 0
 	for _, l := range rows {

@@ -290,7 +290,8 @@ func (d *DB) Records(ctx context.Context, gate, stream string, after int64, limi
 func (d *DB) recordPage(ctx context.Context, gate, stream string, after int64) ([]Kept, error) {
 	return all(ctx, d, "records", readRecord, fmt.Sprintf(`SELECT gate, stream, at, seq, prev, hash, numbers, texts, body FROM (
 			SELECT e.*, sum(%[1]s) OVER (ORDER BY seq) - %[1]s AS before FROM (
-				SELECT * FROM team.events WHERE tenant = $1 AND gate = $2 AND stream = $3 AND seq > $4 ORDER BY seq LIMIT 1000) e) p
+				SELECT * FROM team.events WHERE tenant = $1 AND gate = $2 AND stream = $3 AND seq > $4
+				ORDER BY seq LIMIT 1000) e) p
 		WHERE before < %[2]d ORDER BY seq`, recordBytes, pageBytes), d.tenant, gate, stream, after)
 }
 

@@ -370,13 +370,13 @@ func TestAttack_BodiesOfStrangers(t *testing.T) {
 	f.extra = "limits: {audit_in_flight: 200000, audit_bytes: 40000, request_bytes: 40000}\n"
 	r := f.serve()
 	g := r.join()
-	for _, head := range []string{"audit HTTP/1.1\r\nAuthorization: Assent-Gate " + g.id, "policy/v1/bundle HTTP/1.1\r\nAuthorization: Assent-Policy acme"} {
-		path := strings.Replace(head, "audit", "gate/v1/audit", 1)
+	for path, name := range map[string]string{"/gate/v1/audit": "Assent-Gate " + g.id, "/policy/v1/bundle": "Assent-Policy acme"} {
 		for range 20 {
 			c, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), &tls.Config{RootCAs: f.pool})
 			f.must(err)
 			defer c.Close()
-			fmt.Fprintf(c, "POST /%s %d 2 3\r\nHost: localhost\r\nContent-Length: 8000000\r\n\r\n", path, time.Now().Unix())
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s %d 2 3\r\nContent-Length: 8000000\r\n\r\n",
+				path, name, time.Now().Unix())
 			f.must(c.SetReadDeadline(time.Now().Add(5 * time.Second)))
 			if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "401") {
 				t.Fatalf("it is read: %q, %v", line, err)

@@ -91,7 +91,8 @@ func TestAttack_ATokenAddressThatLeadsAway(t *testing.T) {
 			return
 		}
 		own := "http://" + r.Host
-		fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`, own, own+"/auth", own+"/token", own+"/keys")
+		fmt.Fprintf(w, `{"issuer":%q,"authorization_endpoint":%q,"token_endpoint":%q,"jwks_uri":%q}`,
+			own, own+"/auth", own+"/token", own+"/keys")
 	})
 	began := httptest.NewRecorder()
 	d.Begin(began, httptest.NewRequest("GET", "/signin", nil))
@@ -106,7 +107,8 @@ func TestAttack_ATokenAddressThatLeadsAway(t *testing.T) {
 	if stolen != "" || w.Code != http.StatusForbidden {
 		t.Errorf("%d: somebody else got %q", w.Code, stolen)
 	}
-	if text := log.String(); !strings.Contains(text, "307") || strings.Contains(text, "the-secret") || strings.Contains(text, "the-code") {
+	text := log.String()
+	if !strings.Contains(text, "307") || strings.Contains(text, "the-secret") || strings.Contains(text, "the-code") {
 		t.Error(text)
 	}
 }
