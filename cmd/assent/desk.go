@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"reflect"
 
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/team/admin"
+	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/server"
 )
 
@@ -29,7 +32,49 @@ type openDesk struct {
 	admin.Desk
 	trust string
 	key   *admin.Key // nil if none was named
-	close func()
+	// newest is the file with the newest bundle that was published from here with the key; empty without a key.
+	newest string
+	close  func()
+}
+
+// remembers reports whether a bundle, which is said to be the newest, is older than one that was published from here, or
+// another. Who can write the database could else bring back what the editor had removed, and the editor would sign it.
+func (d *openDesk) remembers(newest *bundle.Bundle) error {
+	if d.newest == "" {
+		return nil
+	}
+	note, err := os.ReadFile(d.newest)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	kept, err := bundle.Open(note, d.trust)
+	if err != nil {
+		return fmt.Errorf("%s, which has the newest policy that was published from here: %w", d.newest, err)
+	}
+	has := "no policy"
+	if newest != nil {
+		has = fmt.Sprintf("serial %d as the newest policy", newest.Serial)
+	}
+	switch {
+	case newest != nil && newest.Serial > kept.Serial, reflect.DeepEqual(newest, kept):
+		return nil
+	case newest != nil && newest.Serial == kept.Serial:
+		has = fmt.Sprintf("another policy with serial %d", newest.Serial)
+	}
+	return fmt.Errorf("the server has %s, and serial %d was published from here (%s): somebody took it away, and the "+
+		"people and keys that the server names may be as old. Find out why; if the database was restored, restore what "+
+		"came since, remove that file and try again", has, kept.Serial, d.newest)
+}
+
+// remember keeps what was published.
+func (d *openDesk) remember(note []byte) error {
+	if err := os.WriteFile(d.newest+".new", note, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(d.newest+".new", d.newest)
 }
 
 // open opens what the flags name.
@@ -40,7 +85,7 @@ func (f *deskFlags) open(c *cobra.Command) (*openDesk, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the team's key: %w", err)
 		}
-		out.key, out.trust = &key, key.Public
+		out.key, out.trust, out.newest = &key, key.Public, f.key+".newest"
 	}
 	if f.server != "" {
 		if out.key == nil {

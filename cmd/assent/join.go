@@ -116,7 +116,7 @@ func join(c *cobra.Command, k *storeFlags, j bridge.Joining, trust string) error
 		name = is.Tenant
 	}
 	fmt.Fprintf(out, "This machine has joined %s as %s; its sponsor is %s.\n",
-		shownText(name), shownText(is.Gate), shownText(is.Sponsor))
+		shownLine(name), shownLine(is.Gate), shownLine(is.Sponsor))
 	places.WakeBridge()
 	team := config.Team{}
 	if admin != nil {

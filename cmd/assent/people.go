@@ -273,7 +273,7 @@ func peopleInviteCmd(flags *teamFlags) *cobra.Command {
 
 // secret prints a secret on standard output, alone or as JSON, and an explanation on standard error.
 func (f *teamFlags) secret(c *cobra.Command, i invitation, format string, args ...any) error {
-	fmt.Fprintln(c.ErrOrStderr(), shownText(fmt.Sprintf(format, append(args, teamTime(i.Expires, ""))...)))
+	fmt.Fprintln(c.ErrOrStderr(), shownLine(fmt.Sprintf(format, append(args, teamTime(i.Expires, ""))...)))
 	if f.json {
 		return writeJSON(c.OutOrStdout(), i)
 	}

@@ -59,6 +59,9 @@ type sourceOf func(ctx context.Context, d *openDesk, before *bundle.Bundle) (bun
 // propose makes the next bundle of a source.
 func (f *editFlags) propose(ctx context.Context, d *openDesk, source sourceOf) (*proposal, error) {
 	before, err := admin.Newest(ctx, d, d.trust)
+	if err == nil {
+		err = d.remembers(before)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +97,7 @@ func (p *proposal) print(w io.Writer) error {
 		return err
 	}
 	for _, n := range p.Notes {
-		fmt.Fprintln(w, shownText("Note: "+n))
+		fmt.Fprintln(w, shownLine("Note: "+n))
 	}
 	if p.Trial == nil {
 		return nil
@@ -160,7 +163,8 @@ func policyPublishCmd(flags *deskFlags) *cobra.Command {
 		Short: "Sign a policy and publish it",
 		Long: "publish shows what 'assent policy diff' shows, asks, signs the bundle on this computer with the team's key,\n" +
 			"and sends it. It leaves out new passkeys until their waiting time is over. If somebody else has published in\n" +
-			"the meantime, it changes nothing.",
+			"the meantime, it changes nothing. What was published is kept beside the key, as KEY.newest: publish refuses to\n" +
+			"go on from an older policy, which would bring back people and keys that were removed.",
 		Example: "  assent policy publish team.yaml --server https://assent.example.org --key acme.key --editor ann\n" +
 			"  assent policy publish team.yaml --config serve.yaml --key acme.key --editor ann --yes",
 		Args: cobra.ExactArgs(1),
@@ -205,6 +209,10 @@ func (f *editFlags) publish(c *cobra.Command, flags *deskFlags, source sourceOf)
 	}
 	if err := d.Publish(c.Context(), note); err != nil {
 		return err
+	}
+	if err := d.remember(note); err != nil {
+		fmt.Fprintln(c.ErrOrStderr(), shownText(fmt.Sprintf("Note: it was published, and the next time nothing will be noticed "+
+			"if the server hides it: %v.", err)))
 	}
 	if flags.json {
 		return writeJSON(c.OutOrStdout(), p)

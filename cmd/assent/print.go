@@ -18,6 +18,9 @@ import (
 // visible, and a tab, which moves its cursor, is spaces.
 func shownText(text string) string { return strings.ReplaceAll(present.Safe(text), "\t", "    ") }
 
+// shownLine is a text that stays on one line, such as a name that somebody else chose: a second line could be taken for ours.
+func shownLine(text string) string { return strings.ReplaceAll(present.SafeLine(text), "\t", "    ") }
+
 func writeJSON(w io.Writer, v any) error {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)

@@ -25,7 +25,8 @@ func teamPages(cfg *teamserver.Config) func(teamserver.Base) (http.Handler, erro
 		if wait == 0 {
 			wait = -1 // zero would be signin's own default
 		}
-		door, err := signin.New(signin.Config{URL: cfg.URL, Team: cfg.Team, Issuer: cfg.OIDC.Issuer, ClientID: cfg.OIDC.ClientID, ClientSecret: secret, DB: b.DB, Wait: wait})
+		door, err := signin.New(signin.Config{URL: cfg.URL, Team: cfg.Team, Issuer: cfg.OIDC.Issuer, ClientID: cfg.OIDC.ClientID,
+			ClientSecret: secret, DB: b.DB, Wait: wait, Log: b.Log})
 		if err != nil {
 			return nil, err
 		}

@@ -72,7 +72,7 @@ func (f *teamFlags) print(c *cobra.Command, v any, show func(line func(columns .
 	w := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
 	show(func(columns ...string) {
 		for i, text := range columns {
-			columns[i] = shownText(text)
+			columns[i] = shownLine(text)
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(columns, "\t"), "\t"))
 	})
@@ -84,7 +84,7 @@ func (f *teamFlags) said(c *cobra.Command, v any, format string, args ...any) er
 	if f.json {
 		return writeJSON(c.OutOrStdout(), v)
 	}
-	_, err := fmt.Fprintln(c.OutOrStdout(), shownText(fmt.Sprintf(format, args...)))
+	_, err := fmt.Fprintln(c.OutOrStdout(), shownLine(fmt.Sprintf(format, args...)))
 	return err
 }
 

@@ -19,7 +19,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/assent-dev/assent/approval"
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/pgtest"
 	"github.com/assent-dev/assent/internal/setup"
@@ -296,6 +299,73 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 		t.Errorf("an older bundle: %v", err)
 	}
 	o.sees(o.ok("audit", "export", "--server="+url, "--key", key, "--state", o.state), `"gate":"`+gate+`"`, `"tool":"shell"`)
+}
+
+// A machine that ships a record which is none keeps nobody from publishing, not even its own removal, and hides no record.
+func TestTeam_Attack_ARecordThatIsNone(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	gate := o.join()
+	o.call(gate, policy.StateApproved, true, "npm", "publish")
+	row := wire.Record{Seq: 1, Prev: make([]byte, 32), Body: []byte("no record")}
+	sum := new(audit.Chain).Hash(row.Prev, nil, nil, row.Body)
+	row.Hash = sum[:]
+	_, err := o.db.Append(t.Context(), gate, wire.Records{Stream: "a", Rows: []wire.Record{row}})
+	o.must(err)
+	put(t, o.file("team.yaml"), "version: 1\nrules:\n  - deny shell(npm publish)\n")
+	o.sees(o.ok("policy", "diff", o.file("team.yaml")), "Tried on 1 call of 1 machine", "1 record cannot be read")
+	o.sees(o.ok("audit", "export", "--config", o.file("serve.yaml"), "--state", o.state), `"unreadable":true`, `"tool":"shell"`)
+}
+
+// Who can write the database takes the newest policy away, and makes a key count again that the policy had removed. The
+// editor is told, and signs nothing.
+func TestTeam_Attack_APolicyThatIsGone(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	o.ok("people", "add", "bob", "--name", "Bob", "--issuer", "https://login.example.org", "--subject", "2")
+	put(t, o.file("team.yaml"), "version: 1\n")
+	publish := []string{"policy", "publish", o.file("team.yaml"), "--key", o.file("acme.key"), "--editor", "ann", "--yes",
+		"--days", "0"}
+	o.ok(publish...)
+	o.ok("people", "disable", "bob")
+	o.sees(o.ok(publish...), "Published serial 2.")
+	pool, err := pgx.Connect(t.Context(), o.dsn)
+	o.must(err)
+	defer pool.Close(t.Context())
+	_, err = pool.Exec(t.Context(), "DELETE FROM team.bundles WHERE serial = 2")
+	o.must(err)
+	o.ok("people", "enable", "bob")
+	o.fails("serial 1 as the newest policy, and serial 2 was published from here", publish...)
+	o.fails("serial 1 as the newest policy", slices.Concat([]string{"policy", "rollback", "1"}, publish[3:])...)
+	_, err = pool.Exec(t.Context(), "DELETE FROM team.bundles")
+	o.must(err)
+	o.fails("the server has no policy", publish...)
+	// Whoever knows why removes the file.
+	o.must(os.Remove(o.file("acme.key.newest")))
+	o.sees(o.ok(publish...), "Published serial 1.")
+}
+
+// A machine names itself, and whoever makes a key names it: no such name makes a line of its own in a list.
+func TestTeam_Attack_NamesWithLines(t *testing.T) {
+	o := newOffice(t)
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	token := strings.TrimSpace(o.ok("gates", "invite", "--sponsor", "ann"))
+	_, err := o.db.Join(t.Context(), wire.Join{Token: token, Public: make([]byte, 32), Host: "laptop\nNo new keys.",
+		User: "ann\nNo new keys."})
+	o.must(err)
+	code := strings.TrimSpace(o.ok("people", "invite", "ann"))
+	key := db.Credential{ID: "k", Person: "p_ann", Kind: approval.StrengthPasskey, Public: []byte("k"), RP: "h",
+		Name: "phone\nNo new keys."}
+	_, err = o.db.Enrol(t.Context(), key, code, time.Hour)
+	o.must(err)
+	for _, text := range []string{o.ok("gates", "list"), o.ok("people", "list")} {
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "No new keys.") {
+				t.Errorf("a name makes a line:\n%s", text)
+			}
+		}
+		o.sees(text, `\nNo new keys.`)
+	}
 }
 
 func (o *office) policyKey() admin.Key {

@@ -137,7 +137,7 @@ func (t Target) post(ctx context.Context, id string, body []byte) error {
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	got, err := t.client().Do(r)
 	if err != nil {
-		return err
+		return withoutAddress(r.URL, err)
 	}
 	defer got.Body.Close()
 	switch code := got.StatusCode; {
@@ -148,6 +148,15 @@ func (t Target) post(ctx context.Context, id string, body []byte) error {
 	default:
 		return fmt.Errorf("%w: %s answered %s", errFinal, r.URL.Host, got.Status)
 	}
+}
+
+// withoutAddress is an error of a call that names the host alone: at many services the rest of the address is the secret.
+func withoutAddress(u *url.URL, err error) error {
+	var failed *url.Error
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
+	return fmt.Errorf("%s: %w", u.Host, err)
 }
 
 // client follows no redirection, and reaches no address of a private network unless it is this machine's own

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
@@ -60,6 +61,17 @@ func TestWhoIsNotTold(t *testing.T) {
 	} {
 		if err := webhook.Send(t.Context(), c, webhook.Notice{ID: "r"}); err == nil {
 			t.Errorf("%s was told", c.URL)
+		}
+	}
+}
+
+// An address can hold a secret: it does not come into the log.
+func TestAttack_AnAddressInAnError(t *testing.T) {
+	for _, address := range []string{"https://127.0.0.2:1/services/SECRET?token=SECRET", "https://nowhere.invalid/SECRET",
+		"https://10.0.0.1/SECRET"} {
+		err := webhook.Post(t.Context(), webhook.Target{URL: address, Secret: secret}, "1", "k", time.Now(), nil)
+		if err == nil || strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%v", err)
 		}
 	}
 }

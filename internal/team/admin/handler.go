@@ -11,8 +11,8 @@ import (
 	"github.com/assent-dev/assent/internal/team/wire"
 )
 
-// A Body reads a call of at most so many bytes from a caller that is not known yet. Call done when the body is not needed
-// any more. If ok is false, the call has been answered.
+// A Body reads a call of at most so many bytes whose head is signed. Call done when the body is not needed any more. If ok
+// is false, the call has been answered.
 type Body func(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), ok bool)
 
 // Handler answers the calls of a [Remote], below /policy/ and /audit/. With the team's key, a caller can read the
@@ -26,12 +26,17 @@ func Handler(l *Local, key wire.Verifier, clock func() time.Time, read Body) htt
 				problem(w, http.StatusUnauthorized, "this needs the team's key; name its file with --key")
 				return
 			}
+			check, err := wire.VerifyPolicyCallHead(r, key, clock())
+			if err != nil {
+				problem(w, http.StatusUnauthorized, err.Error())
+				return
+			}
 			body, done, ok := read(w, r, most)
 			if !ok {
 				return
 			}
 			defer done()
-			if err := wire.VerifyPolicyCall(r, body, key, clock()); err != nil {
+			if err := check(body); err != nil {
 				problem(w, http.StatusUnauthorized, err.Error())
 				return
 			}

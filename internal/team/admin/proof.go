@@ -229,7 +229,7 @@ func (l *Local) prove(w http.ResponseWriter, r *http.Request, key wire.Verifier,
 		return &refusal{http.StatusNotFound, err.Error()}
 	case errors.Is(err, ErrRewritten):
 		return &refusal{http.StatusGone, err.Error()}
-	case errors.Is(err, db.ErrPruned), errors.Is(err, db.ErrChanged):
+	case errors.Is(err, db.ErrPruned), errors.Is(err, db.ErrChanged), errors.Is(err, db.ErrLong):
 		return &refusal{http.StatusUnprocessableEntity, err.Error()}
 	case db.Invalid(err):
 		return &refusal{http.StatusBadRequest, "no machine has such an id"}

@@ -24,6 +24,9 @@ type Shipped struct {
 	Gate   string          `json:"gate"`
 	Stream string          `json:"stream"`
 	Record approval.Record `json:"record"`
+	// Unreadable says that only number and hashes of the record could be read; Body is then what the machine sent.
+	Unreadable bool   `json:"unreadable,omitempty"`
+	Body       []byte `json:"body,omitempty"`
 }
 
 // Export writes a line of JSON for each record.
@@ -69,6 +72,8 @@ type Trial struct {
 	Findings int `json:"findings"`
 	// Untried are calls without acts that were kept.
 	Untried int `json:"untried"`
+	// Unreadable are records that are not as programs write them.
+	Unreadable int `json:"unreadable,omitempty"`
 }
 
 // teamRule is how the place of a rule begins that a bundle has, whatever its serial.
@@ -93,6 +98,10 @@ func Try(before, after *bundle.Bundle, records iter.Seq2[Shipped, error], since,
 	for r, err := range records {
 		if err != nil {
 			return t, err
+		}
+		if r.Unreadable {
+			t.Unreadable++
+			continue
 		}
 		k, ok := rulebook.CaseFromRecord(&r.Record)
 		if !ok {
@@ -210,6 +219,10 @@ func (t Trial) Print(w io.Writer) error {
 	}
 	if t.Untried > 0 {
 		fmt.Fprintf(&b, "%s could not be tried: what they would do was not kept.\n", counted(t.Untried, "call"))
+	}
+	if t.Unreadable > 0 {
+		fmt.Fprintf(&b, "%s cannot be read, and so could not be tried; 'assent audit export --server' says which.\n",
+			counted(t.Unreadable, "record"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -34,7 +34,7 @@ func (d *DB) Since(ctx context.Context, since time.Time) iter.Seq2[Kept, error] 
 		}
 		for _, l := range logs {
 			for after := l.Before; ; {
-				page, err := d.Records(ctx, l.Gate, l.Stream, after, verifyPage)
+				page, err := d.recordPage(ctx, l.Gate, l.Stream, after)
 				if err != nil {
 					yield(Kept{}, err)
 					return
@@ -44,7 +44,7 @@ func (d *DB) Since(ctx context.Context, since time.Time) iter.Seq2[Kept, error] 
 						return
 					}
 				}
-				if len(page) < verifyPage {
+				if len(page) == 0 {
 					break
 				}
 			}

@@ -158,6 +158,9 @@ func (d *DB) treeHashes(ctx context.Context, q querier, indexes []int64) ([]tlog
 	return out, err
 }
 
+// proofBytes is how long the records of one proof are together: it is made in memory.
+const proofBytes = 32 << 20
+
 // ProveRecord shows that a record is in the newest checkpoint. A record that came after it is
 // [ErrNotFound]: wait for the next one.
 func (d *DB) ProveRecord(ctx context.Context, gate, stream string, seq int64) (log.Inclusion, error) {
@@ -179,6 +182,16 @@ func (d *DB) proveRecord(ctx context.Context, gate, stream string, seq int64) (l
 		ORDER BY seq LIMIT 1`, d.tenant, gate, stream, seq, newest.Size).Scan(&i.Index, &head)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return i, fmt.Errorf("%w in a checkpoint", ErrNotFound)
+	}
+	if err != nil {
+		return i, err
+	}
+	var bytes int64
+	err = d.pool.QueryRow(ctx, `SELECT coalesce(sum(`+recordBytes+`), 0) FROM team.events
+		WHERE tenant = $1 AND gate = $2 AND stream = $3 AND seq BETWEEN $4 AND $5`,
+		d.tenant, gate, stream, seq, head).Scan(&bytes)
+	if err == nil && bytes > proofBytes {
+		err = fmt.Errorf("%w: %d MiB follow up to the next checkpoint", ErrLong, bytes>>20)
 	}
 	if err != nil {
 		return i, err

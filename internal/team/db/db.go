@@ -29,6 +29,7 @@ var (
 	ErrFork     = errors.New("the server has other records with these numbers")
 	ErrSpent    = errors.New("the code is unknown, used or expired; ask for a new one")
 	ErrPruned   = errors.New("the server has removed it: it is older than keep_days of the team's policy")
+	ErrLong     = errors.New("too many records for one proof; prove a later one")
 	ErrSerial   = errors.New("the bundle's serial is not the next")
 )
 

@@ -86,7 +86,7 @@ func TestPeopleGroupsAndKeys(t *testing.T) {
 	if _, err := d.Enrol(t.Context(), copied, secret, time.Hour); !errors.Is(err, db.ErrExists) {
 		t.Errorf("the key of another: %v", err)
 	}
-	// What somebody vouched for who is disabled by now.
+	// What somebody vouched for who is disabled by now, or was since.
 	token, err := d.JoinToken(t.Context(), bob.ID, "admin", time.Hour)
 	if err != nil {
 		t.Fatal(err)
@@ -97,11 +97,11 @@ func TestPeopleGroupsAndKeys(t *testing.T) {
 		}
 		copied.Public = []byte("another")
 		_, err := d.Enrol(t.Context(), copied, secret, time.Hour)
-		if errors.Is(err, db.ErrSpent) != disabled {
+		if !errors.Is(err, db.ErrSpent) {
 			t.Errorf("an invitation by somebody who is disabled (%v): %v", disabled, err)
 		}
 		_, err = d.Join(t.Context(), wire.Join{Token: token, Public: bytes.Repeat([]byte("k"), 32), Host: "h", User: "u"})
-		if errors.Is(err, db.ErrSpent) != disabled {
+		if !errors.Is(err, db.ErrSpent) {
 			t.Errorf("a token for somebody who is disabled (%v): %v", disabled, err)
 		}
 	}
@@ -215,6 +215,64 @@ func TestBundlesRiseByOne(t *testing.T) {
 	all.Wait()
 	if won != 1 {
 		t.Errorf("%d bundles have the serial 4", won)
+	}
+}
+
+// A call that began before somebody signed out, and ends later, does not bring their session back.
+func TestAttack_ASessionThatComesBack(t *testing.T) {
+	d := open(t, pgtest.Start(t).DSN())
+	s, until := d.Sessions(), time.Now().Add(time.Hour)
+	if err := s.Commit("token", []byte("data"), until); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Delete("token"); err != nil {
+		t.Fatal(err)
+	}
+	for _, between := range []func() error{func() error { return nil }, func() error { return d.Prune(t.Context(), 0) }} {
+		if err := errors.Join(between(), s.Commit("token", []byte("data"), until)); err != nil {
+			t.Fatal(err)
+		}
+		if data, found, err := s.Find("token"); err != nil || found {
+			t.Errorf("the session is back: %q, %v", data, err)
+		}
+	}
+}
+
+// What lets in a key or a machine ends with the person by whom or for whom it is, and does not begin anew with them.
+func TestAttack_AnInvitationThatOutlivesAPerson(t *testing.T) {
+	d := open(t, pgtest.Start(t).DSN())
+	ann := sponsor(t, d)
+	bob, err := d.AddPerson(t.Context(), "https://issuer.example", "bob", "Bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, err := d.JoinToken(t.Context(), bob.ID, ann.ID, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secrets := map[string]string{} // for whom by what
+	for _, who := range []struct{ person, by string }{{ann.ID, bob.ID}, {bob.ID, ann.ID}} {
+		secret, err := d.Invite(t.Context(), who.person, who.by, "", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets[secret] = who.person
+	}
+	for _, disabled := range []bool{true, false} {
+		if err := d.DisablePerson(t.Context(), bob.ID, disabled); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for secret, person := range secrets {
+		key := db.Credential{ID: "k" + person, Person: person, Kind: approval.StrengthPasskey, Public: []byte(person), RP: "h",
+			Name: "phone"}
+		if _, err := d.Enrol(t.Context(), key, secret, time.Hour); !errors.Is(err, db.ErrSpent) {
+			t.Errorf("a key of %s was let in: %v", person, err)
+		}
+	}
+	_, err = d.Join(t.Context(), wire.Join{Token: token, Public: make([]byte, 32), Host: "h", User: "u"})
+	if !errors.Is(err, db.ErrSpent) {
+		t.Errorf("a machine of Bob joined: %v", err)
 	}
 }
 

@@ -59,11 +59,17 @@ func (d *DB) People(ctx context.Context) ([]Person, error) {
 	return all(ctx, d, "people", readPerson, selectPeople+` ORDER BY p.name, p.id`, d.tenant)
 }
 
-// DisablePerson ends what a person may do at the server, with their web sessions, or lets them again. A vote of theirs
-// counts until the next bundle is without them.
+// DisablePerson ends what a person may do at the server, with their web sessions and with what lets in keys and machines by
+// them or for them, or lets them again. A vote of theirs counts until the next bundle is without them.
 func (d *DB) DisablePerson(ctx context.Context, id string, disabled bool) error {
-	return d.exec(ctx, "person "+id, `UPDATE team.people SET disabled = CASE WHEN $3 THEN coalesce(disabled, now()) END,
-		era = era + $3::boolean::int WHERE tenant = $1 AND id = $2`, d.tenant, id, disabled)
+	return d.exec(ctx, "person "+id, `WITH invited AS (
+			UPDATE team.invitations SET expires = now()
+				WHERE $3 AND tenant = $1 AND $2 IN (person, made_by) AND used IS NULL AND expires > now()),
+		joining AS (
+			UPDATE team.join_tokens SET expires = now()
+				WHERE $3 AND tenant = $1 AND sponsor = $2 AND used IS NULL AND expires > now())
+		UPDATE team.people SET disabled = CASE WHEN $3 THEN coalesce(disabled, now()) END,
+			era = era + $3::boolean::int WHERE tenant = $1 AND id = $2`, d.tenant, id, disabled)
 }
 
 // A Group is a name with the people who are in it now.

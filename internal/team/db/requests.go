@@ -100,7 +100,7 @@ func (d *DB) Ask(ctx context.Context, g Gate, questions []wire.Signed) (wire.Tak
 			refuse(r.ID, errors.New("it is there twice"))
 			continue
 		}
-		asked[r.ID], known[r.ID] = q, &knownRequest{r, view, string(g.Public)}
+		asked[r.ID], known[r.ID] = q, &knownRequest{r, view, string(g.Public), len(q.Request)}
 		d.queueRequest(batch, r, view, q)
 	}
 	if len(asked) == 0 {
@@ -238,11 +238,16 @@ func (d *DB) End(ctx context.Context, gate string, ended []wire.Ended) error {
 	return nil
 }
 
-const selectRequests = `SELECT r.id, r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision, r.ended_by,
-	r.created, r.changed, r.escalates_at, r.expires_at, now() - r.created,
+const requestColumns = `SELECT r.id, r.gate, r.body, r.signature, r.view_digest, r.state, r.version, r.asked, r.decision,
+	r.ended_by, r.created, r.changed, r.escalates_at, r.expires_at, now() - r.created,
 	(SELECT coalesce(array_agg(v.person ORDER BY v.person), '{}') FROM team.votes v WHERE v.tenant = r.tenant AND v.request = r.id
-		AND (r.state <> 'pending' OR v.expires IS NULL OR v.expires > now()))
-	FROM team.requests r WHERE r.tenant = $1`
+		AND (r.state <> 'pending' OR v.expires IS NULL OR v.expires > now()))`
+
+const selectRequests = requestColumns + ` FROM team.requests r WHERE r.tenant = $1`
+
+// pageBytes is how much the questions of one page or of one sweep have, but for the last of them: a machine can ask a thousand
+// of four megabytes each, and everybody who is signed in looks at them with every change.
+const pageBytes = 8 << 20
 
 // A listed request is one as its row has it, and why it is not what was written.
 type listed struct {
@@ -358,11 +363,19 @@ func (d *DB) page(ctx context.Context, p Page, order, where string, args ...any)
 	if order == "DESC" {
 		compare = "<"
 	}
-	query := selectRequests + where + ` AND ($2::timestamptz IS NULL OR (r.created, r.id) ` + compare + ` ($2, $3))
-		ORDER BY r.created ` + order + `, r.id ` + order + ` LIMIT $4`
+	by := func(row string) string { return ` ORDER BY ` + row + `.created ` + order + `, ` + row + `.id ` + order }
+	query := fmt.Sprintf(requestColumns+` FROM (
+			SELECT p.*, sum(octet_length(p.body)) OVER (%s) - octet_length(p.body) AS before FROM (
+				SELECT r.* FROM team.requests r
+				WHERE r.tenant = $1 %s AND ($2::timestamptz IS NULL OR (r.created, r.id) %s ($2, $3)) %s LIMIT $4
+			) p) r WHERE r.before < %d %s`, by("p"), where, compare, by("r"), pageBytes, by("r"))
 	rows, err := all(ctx, d, "requests", readListed, query, append([]any{d.tenant, after, id, p.limit() + 1}, args...)...)
-	if err == nil && len(rows) > p.limit() {
-		rows = rows[:p.limit()]
+	bytes := 0
+	for _, l := range rows {
+		bytes += len(l.Body)
+	}
+	if err == nil && (len(rows) > p.limit() || bytes >= pageBytes) {
+		rows = rows[:min(len(rows), p.limit())]
 		last := rows[len(rows)-1]
 		next = fmt.Sprintf("%d-%s", last.Asking.UnixMicro(), last.id)
 	}
@@ -380,6 +393,7 @@ func (d *DB) page(ctx context.Context, p Page, order, where string, args ...any)
 type requestCache struct {
 	mu    sync.Mutex
 	known map[string]*knownRequest
+	bytes int
 }
 
 // A knownRequest is a request as its gate signed it. Its fields are not changed.
@@ -387,10 +401,14 @@ type knownRequest struct {
 	*approval.Request
 	view policy.Digest
 	key  string // of the gate
+	size int    // in bytes, as the gate signed it
 }
 
-// maxKnown bounds the cache; when it is full, it starts anew.
-const maxKnown = 4096
+// maxKnown and knownBytes bound the cache; when it is full, it starts anew.
+const (
+	maxKnown   = 4096
+	knownBytes = 32 << 20
+)
 
 func (c *requestCache) get(id string) *knownRequest {
 	c.mu.Lock()
@@ -401,8 +419,12 @@ func (c *requestCache) get(id string) *knownRequest {
 func (c *requestCache) put(r *knownRequest) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.known == nil || len(c.known) >= maxKnown {
-		c.known = map[string]*knownRequest{}
+	if old := c.known[r.ID]; old != nil {
+		c.bytes -= old.size
+	}
+	if c.known == nil || len(c.known) >= maxKnown || c.bytes+r.size > knownBytes {
+		c.known, c.bytes = map[string]*knownRequest{}, 0
 	}
 	c.known[r.ID] = r
+	c.bytes += r.size
 }

@@ -31,19 +31,21 @@ func (s *Sessions) FindCtx(ctx context.Context, token string) (data []byte, foun
 	return data, true, nil
 }
 
-// CommitCtx writes a session.
+// CommitCtx writes a session, unless it has ended: a call that began before somebody signed out does not bring it back.
 func (s *Sessions) CommitCtx(ctx context.Context, token string, data []byte, expires time.Time) error {
 	_, err := s.db.pool.Exec(ctx, `INSERT INTO team.web_sessions (tenant, hash, data, expires) VALUES ($1, $2, $3, $4)
-		ON CONFLICT (tenant, hash) DO UPDATE SET data = excluded.data, expires = excluded.expires`, s.db.tenant, hashOf(token), data, expires)
+		ON CONFLICT (tenant, hash) DO UPDATE SET data = excluded.data, expires = excluded.expires
+		WHERE web_sessions.expires > now()`, s.db.tenant, hashOf(token), data, expires)
 	if err != nil {
 		return fmt.Errorf("web session: %w", err)
 	}
 	return nil
 }
 
-// DeleteCtx ends a session.
+// DeleteCtx ends a session. Its row stays until no call can be under way that has read it, see [DB.Prune].
 func (s *Sessions) DeleteCtx(ctx context.Context, token string) error {
-	_, err := s.db.pool.Exec(ctx, `DELETE FROM team.web_sessions WHERE tenant = $1 AND hash = $2`, s.db.tenant, hashOf(token))
+	_, err := s.db.pool.Exec(ctx, `UPDATE team.web_sessions SET data = '', expires = least(expires, now())
+		WHERE tenant = $1 AND hash = $2`, s.db.tenant, hashOf(token))
 	if err != nil {
 		return fmt.Errorf("web session: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/team/db"
 	"github.com/assent-dev/assent/internal/team/log"
 	"github.com/assent-dev/assent/internal/team/wire"
@@ -118,6 +119,39 @@ func logKey(t testing.TB) (note.Signer, note.Verifier) {
 		t.Fatal(err)
 	}
 	return signer, verifier
+}
+
+// Records that are large are read and proved in pieces that fit into memory; none is left out.
+func TestAttack_RecordsThatAreLarge(t *testing.T) {
+	_, d, g, _ := fixture(t)
+	signer, _ := logKey(t)
+	prev := zero
+	for seq := range int64(12) {
+		r := wire.Record{Seq: seq + 1, Prev: prev, Body: bytes.Repeat([]byte("x"), 3<<20)}
+		sum := new(audit.Chain).Hash(r.Prev, r.Numbers, r.Texts, r.Body)
+		r.Hash, prev = sum[:], sum[:]
+		if _, err := d.Append(t.Context(), g.ID, wire.Records{Stream: "log", Rows: []wire.Record{r}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := d.MakeCheckpoint(t.Context(), signer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.ProveRecord(t.Context(), g.ID, "log", 1); !errors.Is(err, db.ErrLong) {
+		t.Errorf("36 MiB in one proof: %v", err)
+	}
+	if i, err := d.ProveRecord(t.Context(), g.ID, "log", 5); err != nil || len(i.Records) != 8 {
+		t.Errorf("%d records, %v", len(i.Records), err)
+	}
+	n := int64(0)
+	for k, err := range d.Since(t.Context(), time.Time{}) {
+		if n++; err != nil || k.Seq != n {
+			t.Fatalf("record %d is %d: %v", n, k.Seq, err)
+		}
+	}
+	if v, err := d.VerifyStream(t.Context(), g.ID, "log"); err != nil || n != 12 || v.Records != 12 {
+		t.Errorf("%d records, %+v, %v", n, v, err)
+	}
 }
 
 func TestAnOutsiderChecksARecord(t *testing.T) {

@@ -37,16 +37,24 @@ func (d *DB) sweep(ctx context.Context, court Court) (n int, err error) {
 		ID      string
 		Gate    string
 		Expired bool
+		Bytes   int
 	}
-	rows, err := all(ctx, d, "due requests", pgx.RowToStructByPos[due], `SELECT id, gate, coalesce(expires_at <= now(), false) FROM team.requests
+	rows, err := all(ctx, d, "due requests", pgx.RowToStructByPos[due], `SELECT id, gate, coalesce(expires_at <= now(), false),
+			octet_length(body) FROM team.requests
 		WHERE tenant = $1 AND state = 'pending' AND (expires_at <= now() OR escalates_at <= now()) ORDER BY id LIMIT $2`, d.tenant, sweepLimit)
 	if err != nil || len(rows) == 0 {
 		return 0, err
 	}
 	known := map[string]*knownRequest{}
-	ids := make([]string, len(rows))
+	var ids []string
+	bytes := 0
 	for i, r := range rows {
-		ids[i] = r.ID
+		if bytes >= pageBytes { // the others come with the next sweep
+			rows = rows[:i]
+			break
+		}
+		bytes += r.Bytes
+		ids = append(ids, r.ID)
 		k, err := d.knownRequest(ctx, r.ID, court)
 		switch {
 		case err == nil:
@@ -125,7 +133,8 @@ func (d *DB) Prune(ctx context.Context, keep time.Duration) error {
 			return fmt.Errorf("prune records: %w", err)
 		}
 	}
-	_, err := d.pool.Exec(ctx, `DELETE FROM team.web_sessions WHERE tenant = $1 AND expires < now()`, d.tenant)
+	_, err := d.pool.Exec(ctx, `DELETE FROM team.web_sessions WHERE tenant = $1 AND expires < now() - interval '1 hour'`,
+		d.tenant) // a call can bring back no session that has ended: it is over by then
 	if err != nil {
 		return fmt.Errorf("prune web sessions: %w", err)
 	}

@@ -102,7 +102,7 @@ func (d *DB) knownRequest(ctx context.Context, id string, court Court) (*knownRe
 	if err := row.Verify(key); err != nil {
 		return nil, err
 	}
-	r := &knownRequest{row.Request, row.View, string(key)}
+	r := &knownRequest{row.Request, row.View, string(key), len(row.Body)}
 	d.known.put(r)
 	return r, nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/assent-dev/assent/internal/team/db"
 	"github.com/assent-dev/assent/internal/team/wire"
 	"github.com/assent-dev/assent/policy"
+	"github.com/assent-dev/assent/present"
 )
 
 func TestAQuorumSettlesARequest(t *testing.T) {
@@ -74,6 +75,47 @@ func TestNewsThatAreLarge(t *testing.T) {
 			t.Fatalf("after %d: %d answers up to %d, %v", cursor, len(news.Answers), news.Cursor, err)
 		}
 		cursor = news.Cursor
+	}
+}
+
+// Questions that are large together come in several pages, each of which fits into memory. None is left out.
+func TestAttack_QuestionsThatAreLarge(t *testing.T) {
+	m, d, g, _ := fixture(t)
+	for i := range 7 {
+		var q map[string]any
+		if err := json.Unmarshal(m.question(t, g, fmt.Sprint("r", i), need(1)).Request, &q); err != nil {
+			t.Fatal(err)
+		}
+		q["view"] = present.View{Kind: present.KindText, Content: strings.Repeat("x", 3<<20)}
+		body, err := json.Marshal(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		signed := wire.Signed{Request: body, Signature: wire.SignRequest(m.gates[g.ID], body)}
+		if taken, err := d.Ask(t.Context(), g, []wire.Signed{signed}); err != nil || len(taken.Requests) != 1 {
+			t.Fatalf("%+v, %v", taken, err)
+		}
+	}
+	for name, list := range map[string]func(db.Page) ([]db.Request, string, error){
+		"open": func(p db.Page) ([]db.Request, string, error) {
+			return d.OpenFor(t.Context(), "p_bob", []string{"sre"}, p)
+		},
+		"history": func(p db.Page) ([]db.Request, string, error) { return d.History(t.Context(), db.Filter{}, p) },
+	} {
+		seen, p := map[string]bool{}, db.Page{}
+		for pages := 0; pages == 0 || p.After != ""; pages++ {
+			rows, next, err := list(p)
+			if err != nil || len(rows) > 3 || pages > 7 {
+				t.Fatalf("%s: %d questions in a page, %v", name, len(rows), err)
+			}
+			for _, r := range rows {
+				seen[r.ID] = true
+			}
+			p.After = next
+		}
+		if len(seen) != 7 {
+			t.Errorf("%s: %d of 7", name, len(seen))
+		}
 	}
 }
 

@@ -105,6 +105,11 @@ func (s *Server) open(ctx context.Context, me db.Person, p db.Page) ([]Item, str
 	if err != nil {
 		return nil, "", err
 	}
+	done, err := s.list(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer done()
 	rows, next, err := s.cfg.DB.OpenFor(ctx, me.ID, b.person(me).Groups, p)
 	items := make([]Item, len(rows))
 	for i := range rows {
@@ -128,6 +133,11 @@ func (s *Server) history(ctx context.Context, in *listInput) (*listOutput, error
 	if err != nil {
 		return nil, s.fail(err)
 	}
+	done, err := s.list(ctx)
+	if err != nil {
+		return nil, s.fail(err)
+	}
+	defer done()
 	rows, next, err := s.cfg.DB.History(ctx, db.Filter{}, db.Page{After: in.After, Limit: in.Limit})
 	if err != nil {
 		return nil, s.fail(err)

@@ -46,6 +46,20 @@ type Server struct {
 	court  court
 
 	listeners listeners
+	lists     chan struct{} // holds those that are read
+}
+
+// mostLists is how many lists are read at once: each takes some megabytes, and with a change everybody wants theirs.
+const mostLists = 4
+
+// list waits until a list may be read.
+func (s *Server) list(ctx context.Context) (done func(), err error) {
+	select {
+	case s.lists <- struct{}{}:
+		return func() { <-s.lists }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 //go:embed static
@@ -66,7 +80,7 @@ func New(cfg Config) (http.Handler, error) {
 		cfg.Clock = time.Now
 	}
 	s := &Server{cfg: cfg, origin: u.Scheme + "://" + u.Host, host: u.Host,
-		court: court{db: cfg.DB, trust: cfg.Trust, clock: cfg.Clock}}
+		court: court{db: cfg.DB, trust: cfg.Trust, clock: cfg.Clock}, lists: make(chan struct{}, mostLists)}
 	files, err := fs.Sub(static, "static")
 	if err != nil {
 		return nil, err

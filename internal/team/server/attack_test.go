@@ -43,6 +43,7 @@ func TestCallsThatAreRefused(t *testing.T) {
 		r.refused(401, "not signed", c.method, c.path, g, body, func(q *http.Request) { q.Header.Set("Authorization", "Bearer x") })
 		r.refused(401, "does not know this machine", c.method, c.path, gate{"g_nobody", g.key}, body)
 		r.refused(401, "is not valid", c.method, c.path, gate{g.id, other.key}, body)
+		r.refused(401, "does not know this machine", c.method, c.path, gate{"g_\xff", g.key}, body)
 		r.refused(401, "is not valid", c.method, c.path, g, body, func(q *http.Request) { q.URL.RawQuery = "after=1&x=y" })
 		r.refused(401, "set it", c.method, c.path, g, body, func(q *http.Request) {
 			wire.SignCall(q, body, g.id, g.key, time.Now().Add(-wire.MaxSkew-time.Minute))
@@ -77,7 +78,7 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	f.must(err)
 	r.refused(400, "NUL", "POST", "/gate/v1/audit", g, data)
 	r.refused(413, "at most 100000", "POST", "/gate/v1/requests", g, bytes.Repeat([]byte(" "), 100001))
-	r.refused(413, "at most 16384", "POST", "/gate/v1/join", gate{}, bytes.Repeat([]byte(" "), 1<<20))
+	r.refused(413, "at most 4096", "POST", "/gate/v1/join", gate{}, bytes.Repeat([]byte(" "), 1<<20))
 	large := bytes.Repeat([]byte(" "), bundle.MaxBytes+1)
 	r.refused(413, "at most", "POST", "/policy/v1/bundle", gate{}, large, f.signedBy(large))
 	r.refused(413, "at most 0", "GET", "/gate/v1/wait", g, []byte("{}"))
@@ -321,7 +322,7 @@ func TestSlowCallers(t *testing.T) {
 		slow = append(slow, c)
 	}
 	for range 5 {
-		send("/gate/v1/audit HTTP/1.1\r\nAuthorization: Assent-Gate "+g.id+" 1 2 3", "")
+		send("/gate/v1/audit HTTP/1.1\r\n"+f.head(g, "POST", "/gate/v1/audit"), "")
 	}
 	for range 20 {
 		send("/policy/v1/bundle HTTP/1.1\r\nAuthorization: Assent-Policy acme 1 2 3", strings.Repeat(" ", 20000))
@@ -354,28 +355,85 @@ func TestSlowCallers(t *testing.T) {
 	}
 }
 
-// Whoever knows the id of a machine can send bodies in its name until their signature is looked at: that takes the machine's
-// share of the memory, and not that of others.
-func TestAttack_BodiesInTheNameOfAMachine(t *testing.T) {
+// head is what a machine says in a call whose body has a few bytes.
+func (f *team) head(g gate, method, path string) string {
+	f.Helper()
+	q, err := http.NewRequest(method, "https://localhost"+path, nil)
+	f.must(err)
+	wire.SignCall(q, []byte("[]"), g.id, g.key, time.Now())
+	return "Authorization: " + q.Header.Get("Authorization") + "\r\nContent-Digest: " + q.Header.Get("Content-Digest")
+}
+
+// Nobody has a body read without a signature, in whose name it ever is: the memory for bodies is for those who can sign.
+func TestAttack_BodiesOfStrangers(t *testing.T) {
 	f := newTeam(t)
 	f.extra = "limits: {audit_in_flight: 200000, audit_bytes: 40000, request_bytes: 40000}\n"
 	r := f.serve()
-	known, other := r.join(), r.join()
-	for range 20 {
+	g := r.join()
+	for path, name := range map[string]string{"/gate/v1/audit": "Assent-Gate " + g.id, "/policy/v1/bundle": "Assent-Policy acme"} {
+		for range 20 {
+			c, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), &tls.Config{RootCAs: f.pool})
+			f.must(err)
+			defer c.Close()
+			fmt.Fprintf(c, "POST %s HTTP/1.1\r\nHost: localhost\r\nAuthorization: %s %d 2 3\r\nContent-Length: 8000000\r\n\r\n",
+				path, name, time.Now().Unix())
+			f.must(c.SetReadDeadline(time.Now().Add(5 * time.Second)))
+			if line, err := bufio.NewReader(c).ReadString('\n'); !strings.Contains(line, "401") {
+				t.Fatalf("it is read: %q, %v", line, err)
+			}
+		}
+	}
+	if !strings.Contains(r.scrape(), "assent_body_bytes_free 200000\n") {
+		t.Error("it takes memory")
+	}
+}
+
+// Calls to join that never end keep nobody from joining or publishing.
+func TestAttack_ManyWhoJoinSlowly(t *testing.T) {
+	f := newTeam(t)
+	f.extra = "limits: {connections: 2200, audit_in_flight: 1000000}\n"
+	r := f.serve()
+	for range 2100 {
 		c, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), &tls.Config{RootCAs: f.pool})
 		f.must(err)
 		defer c.Close()
-		fmt.Fprintf(c, "POST /gate/v1/audit HTTP/1.1\r\nHost: localhost\r\nAuthorization: Assent-Gate %s 1 2 3\r\nContent-Length: 16384\r\n\r\n",
-			known.id)
+		fmt.Fprint(c, "POST /gate/v1/join HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4096\r\n\r\n{")
 	}
-	eventually(t, "those that are over the share are refused", func() bool {
-		return strings.Contains(r.scrape(), `assent_calls_total{path="/gate/v1/audit",status="503"} 17`)
-	})
-	if free := fmt.Sprintf("assent_body_bytes_free %d\n", 200000-3*16384); !strings.Contains(r.scrape(), free) {
-		t.Errorf("not %s", free)
+	r.join()
+	if status, said := r.publish(f.bundle(1)); status != 200 {
+		t.Errorf("%d %s", status, said)
 	}
-	if status := r.do("POST", "/gate/v1/audit", other, records("g", 0, make([]byte, sha256.Size), 50), nil); status != 200 {
-		t.Errorf("another machine is not let in: %d", status)
+}
+
+// One machine, or whoever repeats a call of it that they have recorded, takes no place from others that wait.
+func TestAttack_OneMachineWaitsForAll(t *testing.T) {
+	f := newTeam(t)
+	f.extra = "limits: {waiting: 40}\n"
+	r := f.serve()
+	g, other := r.join(), r.join()
+	ended := make(chan int, 100)
+	for range cap(ended) {
+		go func() {
+			status, _, _ := r.call("GET", "/gate/v1/wait", g, nil)
+			ended <- status
+		}()
+	}
+	for range cap(ended) - 16 {
+		if status := <-ended; status != 200 {
+			t.Errorf("one that is sent away: %d", status)
+		}
+	}
+	waits := make(chan int, 1)
+	go func() {
+		status, _, _ := r.call("GET", "/gate/v1/wait", other, nil)
+		waits <- status
+	}()
+	eventually(t, "another machine waits", func() bool { return strings.Contains(r.scrape(), "assent_waiting_machines 17\n") })
+	if status, said := r.publish(f.bundle(1)); status != 200 { // all are woken
+		t.Fatalf("%d %s", status, said)
+	}
+	if status := <-waits; status != 200 {
+		t.Errorf("another machine: %d", status)
 	}
 }
 

@@ -54,8 +54,7 @@ func (b *budget) free() int64 {
 // caller who announces much and sends nothing holds little.
 const firstRead = 16 << 10
 
-// read reads the body of a call by somebody who says who they are; nobody has checked that yet. It is given back with done
-// once it is not used any more.
+// read reads the body of a call. It is given back with done once it is not used any more.
 func (b *budget) read(w http.ResponseWriter, r *http.Request, caller string, most int) (body []byte, done func(), err error) {
 	switch {
 	case r.ContentLength < 0:

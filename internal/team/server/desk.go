@@ -21,7 +21,7 @@ func (s *Server) desk() (http.Handler, error) {
 		return nil, err
 	}
 	local := &admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL, Published: s.published}
-	return admin.Handler(local, key, time.Now, s.strangersBody), nil
+	return admin.Handler(local, key, time.Now, s.policyBody), nil
 }
 
 // published puts a bundle in force at this replica before its publisher gets an answer. All replicas also hear of it, so a
@@ -32,9 +32,9 @@ func (s *Server) published(ctx context.Context) {
 	}
 }
 
-// strangersBody reads a call before it is known who calls.
-func (s *Server) strangersBody(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), ok bool) {
-	body, done, err := s.strangers.read(w, r, "", most)
+// policyBody reads a call of who has the team's key.
+func (s *Server) policyBody(w http.ResponseWriter, r *http.Request, most int) (body []byte, done func(), ok bool) {
+	body, done, err := s.policies.read(w, r, "", most)
 	if err != nil {
 		s.fail(w, r, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // answerTime is how long an answer may take to be written. A stream sets its own deadline with
@@ -53,7 +54,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 
 // odd reports whether a path has parts that could lead somewhere else than it says.
 func odd(path string) bool {
-	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "\\\x00") {
+	if !strings.HasPrefix(path, "/") || strings.ContainsAny(path, "\\\x00") || !utf8.ValidString(path) {
 		return true
 	}
 	parts := strings.Split(path[1:], "/")

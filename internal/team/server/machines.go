@@ -31,8 +31,11 @@ func (s *Server) machines(mux *http.ServeMux) {
 	mux.HandleFunc("POST /gate/v1/leave", s.signed(smallCall, s.leave))
 }
 
-// smallCall is the size of a call that brings next to nothing.
-const smallCall = 16 << 10
+// smallCall is the size of a call that brings next to nothing, joinCall that of one to join, which anybody can make.
+const (
+	smallCall = 16 << 10
+	joinCall  = 4 << 10
+)
 
 // signed lets a call of a machine through to what answers it.
 func (s *Server) signed(most int, answer func(w http.ResponseWriter, r *http.Request, gate *db.Gate, body []byte) error) http.HandlerFunc {
@@ -56,23 +59,26 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, most int) (*db.G
 		return nil, nil, nil, refuse(http.StatusUnauthorized, "the call is not signed by a machine")
 	}
 	gate, err := s.gates.get(r.Context(), s.db, id)
-	if errors.Is(err, db.ErrNotFound) {
+	if errors.Is(err, db.ErrNotFound) || db.Invalid(err) { // a name that is no text is nobody's
 		return nil, nil, nil, refuse(http.StatusUnauthorized, "the server does not know this machine; let it join again")
 	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	check, err := wire.VerifyCallHead(r, gate.Public, time.Now())
+	if err != nil {
+		return nil, nil, nil, refuse(http.StatusUnauthorized, "%v", err)
+	}
+	if !gate.Revoked.IsZero() {
+		return nil, nil, nil, refuse(http.StatusForbidden, "this machine has left the team, or its key was revoked; let it join again")
+	}
 	body, done, err := s.bodies.read(w, r, id, most)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := wire.VerifyCall(r, body, gate.Public, time.Now()); err != nil {
+	if err := check(body); err != nil {
 		done()
 		return nil, nil, nil, refuse(http.StatusUnauthorized, "%v", err)
-	}
-	if !gate.Revoked.IsZero() {
-		done()
-		return nil, nil, nil, refuse(http.StatusForbidden, "this machine has left the team, or its key was revoked; let it join again")
 	}
 	return gate, body, done, nil
 }
@@ -95,8 +101,9 @@ const maxName = 255
 
 // join makes a machine a member, with a token that works once. It is the only call without a signature.
 func (s *Server) join(w http.ResponseWriter, r *http.Request) {
-	body, done, ok := s.strangersBody(w, r, smallCall)
-	if !ok {
+	body, done, err := s.joins.read(w, r, "", joinCall)
+	if err != nil {
+		s.fail(w, r, err)
 		return
 	}
 	defer done()
@@ -171,7 +178,8 @@ func (s *Server) wait(w http.ResponseWriter, r *http.Request, gate *db.Gate, _ [
 			return s.answerWait(w, news)
 		}
 		select {
-		case <-wake:
+		case _, stays := <-wake:
+			last = !stays
 			// One who was revoked while waiting is sent away.
 			if g, err := s.gates.get(r.Context(), s.db, gate.ID); err != nil || !g.Revoked.IsZero() {
 				return refuse(http.StatusForbidden, "this machine has left the team, or its key was revoked; let it join again")

@@ -58,11 +58,11 @@ type Server struct {
 
 	metrics metrics
 	bodies  *budget
-	// strangers is for calls that anybody can make: they take nothing from machines.
-	strangers *budget
-	gates     gateCache
-	waiting   waiting
-	bundle    bundleCache
+	// policies is for calls with the team's key, joins for those that anybody can make: they take nothing from machines.
+	policies, joins *budget
+	gates           gateCache
+	waiting         waiting
+	bundle          bundleCache
 
 	stopping chan struct{}
 	stop     sync.Once
@@ -77,9 +77,11 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 	l := o.Config.Limits
 	all := max(l.AuditInFlight/4, bundle.MaxBytes) // the largest bundle must fit
 	s := &Server{cfg: o.Config, log: o.Log,
-		bodies:    newBudget(l.AuditInFlight, max(l.AuditInFlight/4, l.AuditBytes, l.RequestBytes)),
-		strangers: newBudget(all, all),
-		stopping:  make(chan struct{}), failed: make(chan error, 2)}
+		bodies:   newBudget(l.AuditInFlight, max(l.AuditInFlight/4, l.AuditBytes, l.RequestBytes)),
+		policies: newBudget(all, all),
+		// There is enough for each connection: nobody keeps others from joining by calls that never end.
+		joins:    newBudget(l.Connections*joinCall, l.Connections*joinCall),
+		stopping: make(chan struct{}), failed: make(chan error, 2)}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -18,10 +18,19 @@ type waiter struct {
 	serial int64 // of the bundle that the machine has
 }
 
-// enter lets a call wait; ok is false if too many do. The channel gets something when there may be news.
+// mostOfOne is how many calls of one machine wait; another sends the oldest of them away.
+const mostOfOne = 16
+
+// enter lets a call wait; ok is false if too many do. The channel gets something when there may be news, and is closed
+// when others of the same machine have come since.
 func (w *waiting) enter(gate string, serial int64, most int) (wake chan struct{}, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if here := w.calls[gate]; len(here) >= mostOfOne {
+		close(here[0].wake)
+		w.calls[gate] = slices.Delete(here, 0, 1)
+		w.n--
+	}
 	if w.n >= most {
 		return nil, false
 	}
@@ -37,13 +46,14 @@ func (w *waiting) enter(gate string, serial int64, most int) (wake chan struct{}
 func (w *waiting) leave(gate string, wake chan struct{}) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	was := len(w.calls[gate])
 	left := slices.DeleteFunc(w.calls[gate], func(c waiter) bool { return c.wake == wake })
+	w.n -= was - len(left) // it may have been sent away
 	if len(left) == 0 {
 		delete(w.calls, gate)
 	} else {
 		w.calls[gate] = left
 	}
-	w.n--
 }
 
 // wake tells those who wait for one gate.

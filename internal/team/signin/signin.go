@@ -10,11 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"html/template"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alexedwards/scs/v2"
@@ -40,6 +42,8 @@ type Config struct {
 	Wait time.Duration
 	// Client calls the issuer; nil means the default one.
 	Client *http.Client
+	// Log gets why the issuer is not believed; nil drops it.
+	Log *slog.Logger
 }
 
 // DefaultWait is long enough that somebody who did not make a passkey hears of it.
@@ -63,8 +67,15 @@ type Door struct {
 	sessions *scs.SessionManager
 	passkeys *webauthn.WebAuthn
 
+	provider atomic.Pointer[oidc.Provider] // once the issuer has answered
 	mu       sync.Mutex
-	provider *oidc.Provider // once the issuer has answered
+	asking   *asking // while it is asked
+}
+
+// An asking is one call that asks the issuer for its addresses, for all who wait for them.
+type asking struct {
+	done chan struct{} // closed when it has ended
+	err  error
 }
 
 // New returns the door of a server. The issuer is asked when somebody first signs in: a server starts without it.
@@ -79,6 +90,10 @@ func New(cfg Config) (*Door, error) {
 	if cfg.Client == nil {
 		cfg.Client = &http.Client{Timeout: 30 * time.Second}
 	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	cfg.Client = careful(cfg.Client)
 	d := &Door{cfg: cfg, host: u.Hostname(), sessions: scs.New()}
 	d.sessions.Store = cfg.DB.Sessions() // it has only hashes of the tokens
 	d.sessions.Lifetime = sessionLife
@@ -149,6 +164,7 @@ type attempt struct {
 func (d *Door) Begin(w http.ResponseWriter, r *http.Request) {
 	config, _, err := d.issuer(r.Context())
 	if err != nil {
+		d.log(r, err)
 		d.say(w, http.StatusBadGateway, "The sign-in service does not answer", "Try again in a moment. An administrator finds more in the server's log.", "")
 		return
 	}
@@ -184,6 +200,7 @@ func (d *Door) End(w http.ResponseWriter, r *http.Request) {
 		err = d.sessions.RenewToken(r.Context())
 	}
 	if err != nil {
+		d.log(r, err)
 		d.say(w, http.StatusBadGateway, "You could not be signed in", "The sign-in service or the database did not answer. Try again.", "")
 		return
 	}
@@ -223,11 +240,16 @@ func (d *Door) arrived(r *http.Request) (p db.Person, to string, err error) {
 	ctx := oidc.ClientContext(r.Context(), d.cfg.Client)
 	token, err := config.Exchange(ctx, q.Get("code"), oauth2.VerifierOption(a.Verifier))
 	if err != nil {
+		d.log(r, withoutBody(err))
 		return p, "", again("The sign-in service did not accept the code.")
 	}
 	raw, _ := token.Extra("id_token").(string)
 	id, err := provider.VerifierContext(ctx, &oidc.Config{ClientID: d.cfg.ClientID}).Verify(ctx, raw)
-	if err != nil || subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
+	if err == nil && subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(a.Nonce)) != 1 {
+		err = errors.New("the token has another nonce")
+	}
+	if err != nil {
+		d.log(r, err)
 		return p, "", again("The answer of the sign-in service cannot be trusted.")
 	}
 	p, err = d.cfg.DB.PersonBySubject(r.Context(), id.Issuer, id.Subject)
@@ -268,20 +290,63 @@ func attemptOf(r *http.Request) (a attempt, err error) {
 	return a, err
 }
 
-// issuer returns how the sign-in service is called. It is asked for its addresses once.
+// log says to administrators why the issuer is not believed.
+func (d *Door) log(r *http.Request, err error) {
+	if r.Context().Err() == nil {
+		d.cfg.Log.Warn("sign-in failed", "issuer", d.cfg.Issuer, "error", fmt.Sprintf("%.500s", err.Error()))
+	}
+}
+
+// withoutBody is why a code was not taken, without the answer of the issuer, which may quote what it was sent.
+func withoutBody(err error) error {
+	var refused *oauth2.RetrieveError
+	if !errors.As(err, &refused) || refused.Response == nil {
+		return err
+	}
+	return fmt.Errorf("the issuer answered %s: %.40q", refused.Response.Status, refused.ErrorCode)
+}
+
+// issuer returns how the sign-in service is called. It is asked for its addresses once, for all who wait, and nobody is held
+// longer than somebody listens to them.
 func (d *Door) issuer(ctx context.Context) (*oauth2.Config, *oidc.Provider, error) {
+	p := d.provider.Load()
+	if p == nil {
+		a := d.ask(ctx)
+		select {
+		case <-a.done:
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		}
+		if a.err != nil {
+			return nil, nil, fmt.Errorf("sign-in: %s: %w", d.cfg.Issuer, a.err)
+		}
+		p = d.provider.Load()
+	}
+	return &oauth2.Config{ClientID: d.cfg.ClientID, ClientSecret: d.cfg.ClientSecret, Endpoint: p.Endpoint(),
+		RedirectURL: d.cfg.URL + "/signin/callback", Scopes: []string{oidc.ScopeOpenID}}, p, nil
+}
+
+// ask asks the issuer for its addresses, unless that is under way.
+func (d *Door) ask(ctx context.Context) *asking {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.provider == nil {
+	if d.asking != nil {
+		return d.asking
+	}
+	a := &asking{done: make(chan struct{})}
+	d.asking = a
+	go func() {
 		// The provider keeps its context for later calls.
 		p, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), d.cfg.Client), d.cfg.Issuer)
-		if err != nil {
-			return nil, nil, fmt.Errorf("sign-in: %s: %w", d.cfg.Issuer, err)
+		if a.err = err; err == nil {
+			d.provider.Store(p)
 		}
-		d.provider = p
-	}
-	return &oauth2.Config{ClientID: d.cfg.ClientID, ClientSecret: d.cfg.ClientSecret, Endpoint: d.provider.Endpoint(),
-		RedirectURL: d.cfg.URL + "/signin/callback", Scopes: []string{oidc.ScopeOpenID}}, d.provider, nil
+		d.mu.Lock()
+		d.asking = nil
+		d.mu.Unlock()
+		close(a.done)
+	}()
+	return a
 }
 
 // words is a page without any script.
