@@ -12,12 +12,15 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
@@ -296,6 +299,39 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 		t.Errorf("an older bundle: %v", err)
 	}
 	o.sees(o.ok("audit", "export", "--server="+url, "--key", key, "--state", o.state), `"gate":"`+gate+`"`, `"tool":"shell"`)
+	o.fails("127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; check the address", "policy", "history",
+		"--key", key, "--server", "http://127.0.0.1:1")
+}
+
+// While the database is away, an administrator reads what failed and what to do, and the server's log says why.
+func TestTeam_TheDatabaseIsAway(t *testing.T) {
+	o := newOffice(t)
+	cfg, err := server.ReadConfig(o.file("serve.yaml"))
+	o.must(err)
+	log, err := os.Create(o.file("serve.log"))
+	o.must(err)
+	defer log.Close()
+	s, err := server.Start(t.Context(), server.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(log, nil))})
+	o.must(err)
+	t.Cleanup(func() { o.must(s.Stop(context.WithoutCancel(t.Context()))) })
+	o.must(dropTable(t, o.dsn, "team.bundles"))
+	o.fails("its log says why", "policy", "history", "--key", o.file("acme.key"), "--server", "http://"+s.Addr())
+	said, err := os.ReadFile(o.file("serve.log"))
+	o.must(err)
+	o.sees(string(said), "call failed", "/policy/v1/bundles", "team.bundles")
+	put(t, o.file("dsn"), "postgres://assent@127.0.0.1:1/assent?sslmode=disable")
+	o.fails("is PostgreSQL running, and is its address right?", "people", "list")
+}
+
+func dropTable(t *testing.T, dsn, table string) error {
+	t.Helper()
+	c, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		return err
+	}
+	defer c.Close(t.Context())
+	_, err = c.Exec(t.Context(), "DROP TABLE "+table)
+	return err
 }
 
 func (o *office) policyKey() admin.Key {

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
 )
@@ -113,11 +111,6 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	d, err := db.Open(ctx, dsn, c.Tenant)
-	var refused *pgconn.ConnectError
-	if errors.As(err, &refused) {
-		return "", fmt.Errorf("%s; is PostgreSQL running, and is its address right?",
-			strings.Join(strings.Fields(refused.Error()), " "))
-	}
 	if err != nil {
 		return "", err
 	}
