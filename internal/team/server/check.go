@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -78,9 +77,9 @@ func checkCertificate(c *Config, now time.Time) (string, error) {
 	if err := privateKey(c.TLS.Key); err != nil {
 		return "", fmt.Errorf("tls.key: %w", err)
 	}
-	pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
+	pair, err := loadPair(c.TLS.Certificate, c.TLS.Key)
 	if err != nil {
-		return "", fmt.Errorf("tls: %s", strings.TrimPrefix(err.Error(), "tls: "))
+		return "", fmt.Errorf("tls: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
