@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -301,6 +302,21 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 	o.sees(o.ok("audit", "export", "--server="+url, "--key", key, "--state", o.state), `"gate":"`+gate+`"`, `"tool":"shell"`)
 	o.fails("127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; check the address", "policy", "history",
 		"--key", key, "--server", "http://127.0.0.1:1")
+}
+
+// The record of who invited and added names a person, also behind sudo.
+func TestTeam_WhoAdministers(t *testing.T) {
+	o := newOffice(t)
+	t.Setenv("USER", "")
+	t.Setenv("SUDO_USER", "cleo")
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	o.ok("groups", "add", "sre", "ann")
+	o.sees(o.ok("groups", "list"), "added by administrator cleo")
+	t.Setenv("SUDO_USER", "")
+	o.ok("groups", "add", "oncall", "ann")
+	me, err := user.Current()
+	o.must(err)
+	o.sees(o.ok("groups", "list"), "added by administrator "+me.Username)
 }
 
 // While the database is away, an administrator reads what failed and what to do, and the server's log says why.
