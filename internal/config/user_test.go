@@ -136,3 +136,18 @@ func TestTheAdministratorsFileBelongsToRoot(t *testing.T) {
 		}
 	}
 }
+
+// A folder that only root may enter refuses every call of every user: the reason says how to open it.
+func TestAnAdministratorsFolderThatNobodyMayEnter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "assent")
+	if err := os.Mkdir(dir, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	if os.Getuid() == 0 {
+		t.Skip("root may enter every folder")
+	}
+	if _, err := ReadAdmin(filepath.Join(dir, "policy.yaml")); err == nil || !strings.Contains(err.Error(), "chmod 755 "+dir) {
+		t.Error(err)
+	}
+}
