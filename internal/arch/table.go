@@ -61,7 +61,7 @@ var table = map[string]line{
 	"sandbox/wall": {inside: to("sandbox"), outside: []string{system}},
 	"store": {
 		inside:  to("approval audit policy store/group store/kept store/sessions"),
-		outside: []string{"modernc.org/sqlite"},
+		outside: []string{"modernc.org/sqlite", system},
 	},
 	"store/group": {},
 	"store/kept":  {inside: to("approval audit internal/redact policy"), pure: true},
