@@ -21,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/internal/pgtest"
@@ -330,24 +328,13 @@ func TestTeam_TheDatabaseIsAway(t *testing.T) {
 	s, err := server.Start(t.Context(), server.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(log, nil))})
 	o.must(err)
 	t.Cleanup(func() { o.must(s.Stop(context.WithoutCancel(t.Context()))) })
-	o.must(dropTable(t, o.dsn, "team.bundles"))
+	pgtest.Exec(t, o.dsn, "DROP TABLE team.bundles")
 	o.fails("its log says why", "policy", "history", "--key", o.file("acme.key"), "--server", "http://"+s.Addr())
 	said, err := os.ReadFile(o.file("serve.log"))
 	o.must(err)
 	o.sees(string(said), "call failed", "/policy/v1/bundles", "team.bundles")
 	put(t, o.file("dsn"), "postgres://assent@127.0.0.1:1/assent?sslmode=disable")
 	o.fails("is PostgreSQL running, and is its address right?", "people", "list")
-}
-
-func dropTable(t *testing.T, dsn, table string) error {
-	t.Helper()
-	c, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		return err
-	}
-	defer c.Close(t.Context())
-	_, err = c.Exec(t.Context(), "DROP TABLE "+table)
-	return err
 }
 
 func (o *office) policyKey() admin.Key {
