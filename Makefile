@@ -122,7 +122,7 @@ mcp-e2e: ## the gateway between MCP servers and a client from npm
 
 # What is measured needs the machine for itself: no race detector, one package after the other.
 team-e2e: need-all ## a team on machines in network namespaces, with faults, and what its server can carry; as root
-	$(GO) test -count=1 -p 1 -tags all,teame2e -timeout 30m ./internal/team/e2e
+	$(GO) test -count=1 -p 1 -tags all,teame2e -timeout 2h ./internal/team/e2e
 	$(GO) test -count=1 -p 1 -tags all,teame2e -timeout 30m -run 'Waiting|BundleReaches|AuditIntake' ./internal/team/server
 
 web-e2e: need-all ## the inbox in a real browser: every page, its manners, and attacks

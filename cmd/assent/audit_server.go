@@ -175,7 +175,7 @@ func (l *serverLog) older(named string) (text string, size int64, err error) {
 	}
 	c, err := admin.OpenCheckpoint(string(data), l.logKey)
 	if err != nil {
-		return "", 0, fmt.Errorf("%s: %w", file, err)
+		return "", 0, fmt.Errorf("%s is not a checkpoint of this log, as 'assent audit seal --server' prints it: %w", file, err)
 	}
 	return string(data), c.Size, nil
 }

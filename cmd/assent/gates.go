@@ -50,7 +50,7 @@ func gatesInviteCmd(flags *teamFlags) *cobra.Command {
 				if err != nil {
 					return fmt.Errorf("--sponsor: %w", err)
 				}
-				secret, err := d.JoinToken(ctx, p.ID, whoRuns(""), lasts)
+				secret, err := d.JoinToken(ctx, p.ID, whoRuns(), lasts)
 				if err != nil {
 					return err
 				}

@@ -52,7 +52,7 @@ func groupsAddCmd(flags *teamFlags) *cobra.Command {
 				return err
 			}
 			now := time.Now()
-			member := db.Membership{Source: whoRuns("")}
+			member := db.Membership{Source: whoRuns()}
 			var err error
 			if member.From, err = parseTeamTime("--from", from, now); err != nil {
 				return err

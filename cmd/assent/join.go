@@ -122,9 +122,10 @@ func join(c *cobra.Command, k *storeFlags, j bridge.Joining, trust string) error
 	if admin != nil {
 		team = admin.Policy.Team
 	}
+	var unwritten error
 	if trust != "" && team.Trust == "" {
 		if err := bridge.WriteTrust(places.Admin, trust, is.Tenant); err != nil {
-			fmt.Fprintf(c.ErrOrStderr(), "assent: %s\n", shownText(err.Error()))
+			unwritten = fmt.Errorf("this machine has joined, and --trust could not add the team's key: %w", err)
 		} else {
 			team = config.Team{Trust: trust, Name: is.Tenant}
 			fmt.Fprintf(out, "Added the team's key to %s.\n", shownText(places.Admin))
@@ -138,14 +139,14 @@ func join(c *cobra.Command, k *storeFlags, j bridge.Joining, trust string) error
 			"because the administrator's file of this machine does not\n"+
 			"name the team's key. Ask the team for its key and, as root, add to %s:\n\n%s",
 			shownText(places.Admin), bridge.TrustLines(trust, is.Tenant))
-		return nil
+		return unwritten
 	}
 	if err := bridge.Fetch(c.Context(), places.State, team); err != nil {
 		fmt.Fprintf(out, "This machine does not have the team's policy yet: %s\n", shownText(err.Error()))
 		return nil
 	}
 	if s := member.Load(places.State, team, time.Now).Status(); s.Why != "" {
-		fmt.Fprintf(out, "%s.\n", shownText(s.Why))
+		fmt.Fprintf(out, "%s.\n", shownText(strings.ToUpper(s.Why[:1])+s.Why[1:]))
 	} else {
 		fmt.Fprintf(out, "The team's policy %d is in force.\n", s.Serial)
 	}

@@ -249,7 +249,7 @@ func peopleInviteCmd(flags *teamFlags) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				inviter := whoRuns("")
+				inviter := whoRuns()
 				if by != "" {
 					who, err := activePerson(ctx, d, by)
 					if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -135,7 +136,11 @@ func parseTeamTime(flag, text string, now time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// whoRuns names the person who runs a command, for the record of who invited.
-func whoRuns(by string) string {
-	return cmp.Or(by, "administrator "+cmp.Or(os.Getenv("USER"), fmt.Sprint(os.Getuid())))
+// whoRuns names the administrator who runs a command, for the record of who invited. Behind sudo that is not root.
+func whoRuns() string {
+	name := os.Getenv("SUDO_USER")
+	if me, err := user.Current(); name == "" && err == nil {
+		name = me.Username
+	}
+	return "administrator " + cmp.Or(name, fmt.Sprint("with uid ", os.Getuid()))
 }

@@ -12,7 +12,9 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
+	"os/user"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -299,6 +301,43 @@ func TestTeam_PolicyOverTheNetwork(t *testing.T) {
 		t.Errorf("an older bundle: %v", err)
 	}
 	o.sees(o.ok("audit", "export", "--server="+url, "--key", key, "--state", o.state), `"gate":"`+gate+`"`, `"tool":"shell"`)
+	o.fails("127.0.0.1:1 cannot be reached: dial tcp 127.0.0.1:1: connect: connection refused; check the address", "policy", "history",
+		"--key", key, "--server", "http://127.0.0.1:1")
+}
+
+// The record of who invited and added names a person, also behind sudo.
+func TestTeam_WhoAdministers(t *testing.T) {
+	o := newOffice(t)
+	t.Setenv("USER", "")
+	t.Setenv("SUDO_USER", "cleo")
+	o.ok("people", "add", "ann", "--name", "Ann", "--issuer", "https://login.example.org", "--subject", "1")
+	o.ok("groups", "add", "sre", "ann")
+	o.sees(o.ok("groups", "list"), "added by administrator cleo")
+	t.Setenv("SUDO_USER", "")
+	o.ok("groups", "add", "oncall", "ann")
+	me, err := user.Current()
+	o.must(err)
+	o.sees(o.ok("groups", "list"), "added by administrator "+me.Username)
+}
+
+// While the database is away, an administrator reads what failed and what to do, and the server's log says why.
+func TestTeam_TheDatabaseIsAway(t *testing.T) {
+	o := newOffice(t)
+	cfg, err := server.ReadConfig(o.file("serve.yaml"))
+	o.must(err)
+	log, err := os.Create(o.file("serve.log"))
+	o.must(err)
+	defer log.Close()
+	s, err := server.Start(t.Context(), server.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(log, nil))})
+	o.must(err)
+	t.Cleanup(func() { o.must(s.Stop(context.WithoutCancel(t.Context()))) })
+	pgtest.Exec(t, o.dsn, "DROP TABLE team.bundles")
+	o.fails("its log says why", "policy", "history", "--key", o.file("acme.key"), "--server", "http://"+s.Addr())
+	said, err := os.ReadFile(o.file("serve.log"))
+	o.must(err)
+	o.sees(string(said), "call failed", "/policy/v1/bundles", "team.bundles")
+	put(t, o.file("dsn"), "postgres://assent@127.0.0.1:1/assent?sslmode=disable")
+	o.fails("is PostgreSQL running, and is its address right?", "people", "list")
 }
 
 // A machine that ships a record which is none keeps nobody from publishing, not even its own removal, and hides no record.

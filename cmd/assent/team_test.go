@@ -133,6 +133,18 @@ func (s *teamScene) asked() (r *approval.Request) {
 	return r
 }
 
+// A machine that joins although --trust cannot do its part says both, and exits with an error.
+func TestJoinThatCannotAddTheKey(t *testing.T) {
+	s := newTeamScene(t)
+	if err := os.WriteFile(s.admin(), []byte("{version: 1, rules: [deny read_file(x)]}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := s.run("join", s.server.URL, "--token", s.server.Token(), "--trust", s.team.Trust)
+	if err == nil || !strings.Contains(out, "joined Acme as g_1") || !strings.Contains(out, "--trust could not add the team's key") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
 func TestATeamAnswers(t *testing.T) {
 	s := newTeamScene(t)
 	// Nothing is changed by a join that the server refuses, or that is not one.

@@ -301,3 +301,16 @@ func TestWebTeam_Manners(t *testing.T) {
 		t.Error(o.State)
 	}
 }
+
+// Who opens the page while the database is away reads so, and gets on from there when it is back.
+func TestWebTeam_TheDatabaseIsAway(t *testing.T) {
+	x := teamtest.New(t, pgtest.Start(t).DSN(), -1)
+	x.Person("Ann", "sre")
+	ann := teamPhoneOf(t, x, "Ann")
+	x.Write(`ALTER TABLE team.web_sessions RENAME TO away`)
+	ann.open("/")
+	ann.sees("Not connected", "The database does not answer. Try again.")
+	x.Write(`ALTER TABLE team.away RENAME TO web_sessions`)
+	ann.do(chromedp.Click("main button"))
+	ann.sees("Waiting for you")
+}

@@ -119,7 +119,7 @@ func parseSince(text string, now time.Time) (time.Time, error) { return parseTim
 func ParseUntil(text string, now time.Time) (time.Time, error) {
 	t, err := parseTime(text, now, 1)
 	if err == nil && !t.After(now) {
-		err = fmt.Errorf("%q is over", text)
+		err = fmt.Errorf("%q is in the past", text)
 	}
 	return t, err
 }

@@ -101,6 +101,9 @@ func (p *Policy) keys() (keys map[string]any, err error) {
 	if err := yaml.Unmarshal([]byte(p.Text), &keys); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.File, err)
 	}
+	if keys == nil { // a text without keys, such as the policy of a team that names only deciders
+		return map[string]any{}, nil
+	}
 	if shell, ok := keys["shell"].(map[string]any); ok {
 		delete(keys, "shell")
 		for key, value := range shell {

@@ -44,6 +44,25 @@ func TestWhatCountsOnlyAtTheStart(t *testing.T) {
 	}
 }
 
+// A team may begin with deciders alone: its policy is then a text without keys.
+func TestWhatChangesAfterAPolicyWithoutKeys(t *testing.T) {
+	for _, text := range []string{"", "{}\n", "# nothing yet\n"} {
+		empty, err := LoadSigned("team 1", text)
+		if err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		full, err := LoadSigned("team 2", "rules: [allow write_file(notes/*)]\nundo: off\n")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range [][2]*Policy{{empty, full}, {full, empty}} {
+			if keys, err := c[0].OnlyAtStart(c[1]); err != nil || strings.Join(keys, " ") != "undo" {
+				t.Errorf("%q: %q %v", text, keys, err)
+			}
+		}
+	}
+}
+
 // What a policy of the team says that is too old is not said to be untrusted.
 func TestWhatAnOldPolicyOfTheTeamAllows(t *testing.T) {
 	p, err := LoadSigned("the team's policy 7", "rules: [allow shell(ls), deny shell(rm)]\n")

@@ -157,6 +157,10 @@ func ReadAdmin(path string) (*File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
+	if errors.Is(err, fs.ErrPermission) {
+		return nil, fmt.Errorf("%w; every user must be able to read it: as root, run chmod 755 %s, and chmod 644 %s if it exists",
+			err, filepath.Dir(path), path)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -136,3 +136,16 @@ func TestTheAdministratorsFileBelongsToRoot(t *testing.T) {
 		}
 	}
 }
+
+// A folder that only root may enter refuses every call of every user: the reason says how to open it.
+func TestAnAdministratorsFolderThatNobodyMayEnter(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "assent")
+	if err := os.Mkdir(dir, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	_, err := ReadAdmin(filepath.Join(dir, "policy.yaml"))
+	if root := os.Getuid() == 0; root != (err == nil) || err != nil && !strings.Contains(err.Error(), "chmod 755 "+dir) {
+		t.Error(err)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"net/http"
 	"time"
 
 	"github.com/assent-dev/assent/approval"
@@ -75,6 +76,8 @@ type Local struct {
 	URL           string
 	// Published, if set, is called after each bundle that was published here, before [Local.Publish] returns.
 	Published func(ctx context.Context)
+	// Failed, if set, is told of each call that [Handler] could not answer, through no fault of its caller.
+	Failed func(r *http.Request, err error)
 }
 
 var _ Desk = (*Local)(nil)

@@ -41,7 +41,7 @@ func Handler(l *Local, key wire.Verifier, clock func() time.Time, read Body) htt
 				return
 			}
 			if err := do(w, r, body); err != nil {
-				fail(w, err)
+				l.fail(w, r, err)
 			}
 		})
 	}
@@ -70,7 +70,7 @@ func Handler(l *Local, key wire.Verifier, clock func() time.Time, read Body) htt
 	})
 	mux.HandleFunc("GET "+provePath, func(w http.ResponseWriter, r *http.Request) {
 		if err := l.prove(w, r, key, clock()); err != nil {
-			fail(w, err)
+			l.fail(w, r, err)
 		}
 	})
 	return mux
@@ -111,7 +111,7 @@ func answer(w http.ResponseWriter, v any, err error) error {
 
 // fail tells the caller, who has the team's key, what is wrong with what they sent, and of anything else only
 // that it went wrong.
-func fail(w http.ResponseWriter, err error) {
+func (l *Local) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var refused *refusal
 	switch {
 	case errors.As(err, &refused):
@@ -121,7 +121,10 @@ func fail(w http.ResponseWriter, err error) {
 	case errors.Is(err, bundle.ErrRefused):
 		problem(w, http.StatusUnprocessableEntity, err.Error())
 	default:
-		problem(w, http.StatusInternalServerError, "the server could not do it; see its log")
+		if l.Failed != nil && r.Context().Err() == nil { // else nobody listens any more, or the server ends
+			l.Failed(r, err)
+		}
+		problem(w, http.StatusServiceUnavailable, "the server cannot answer now, and its log says why; try again")
 	}
 }
 

@@ -117,7 +117,7 @@ func (r *Remote) open(ctx context.Context, method, path string, body []byte) (io
 	}
 	answer, err := r.client.Do(q)
 	if err != nil {
-		return nil, err
+		return nil, wire.Unreached(r.server.Host, "name its certificate in the environment variable SSL_CERT_FILE", err)
 	}
 	if answer.StatusCode/100 == 2 {
 		return answer.Body, nil

@@ -194,7 +194,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, lim
 	}
 	answer, err := c.http.Do(r)
 	if err != nil {
-		return nil, err
+		return nil, wire.Unreached(c.base.Host, "join with its certificate: --ca FILE", err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode/100 == 2 {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,10 +44,7 @@ func Join(ctx context.Context, j Joining, seal func() (int64, error)) (wire.Join
 	}
 	is, err := c.Join(ctx, wire.Join{Token: j.Token, Public: public, Host: j.Host, User: j.User})
 	if err != nil {
-		if errors.As(err, new(x509.UnknownAuthorityError)) {
-			err = fmt.Errorf("%w; if the team has its own certificate authority, name its certificate with --ca FILE", err)
-		}
-		return none, fmt.Errorf("joining %s: %w", c.base.Host, err)
+		return none, fmt.Errorf("this machine has not joined: %w", err)
 	}
 	m := &member.Machine{Tenant: is.Tenant, Gate: is.Gate, Server: c.base.String(), Private: private, CA: j.CA}
 	if err := keep(ctx, j.State, m, seal); err != nil {

@@ -53,6 +53,18 @@ const connections = 16
 // lanes is how many commits of one kind are under way at once: while one waits for the disk, another counts.
 const lanes = 4
 
+// unreached is the error of a database to which there is no connection.
+type unreached struct {
+	why string
+	err error
+}
+
+func (u *unreached) Error() string {
+	return u.why + "; is PostgreSQL running, and is its address right?"
+}
+
+func (u *unreached) Unwrap() error { return u.err }
+
 // Open connects to the database and brings its tables up to date. The tenant is the team whose rows
 // are read and written.
 func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
@@ -80,6 +92,9 @@ func Open(ctx context.Context, dsn, tenant string) (*DB, error) {
 	}
 	if err := postgres.Migrate(ctx, pool, "team", steps); err != nil {
 		pool.Close()
+		if refused := new(pgconn.ConnectError); errors.As(err, &refused) { // its text can have several lines
+			return nil, &unreached{strings.Join(strings.Fields(refused.Error()), " "), err}
+		}
 		return nil, fmt.Errorf("team database: %w", err)
 	}
 	d := &DB{pool: pool, tenant: tenant}

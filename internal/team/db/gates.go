@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/assent-dev/assent/internal/team/wire"
+	"github.com/assent-dev/assent/policy"
 )
 
 // A Gate is a machine that has joined, for one of its users. It may ask, and never answer.
@@ -102,9 +103,37 @@ func (d *DB) Gates(ctx context.Context) ([]Gate, error) {
 	return all(ctx, d, "machines", readGate, selectGates+` ORDER BY g.host, g.id`, d.tenant)
 }
 
-// RevokeGate ends the key of a machine.
+// RevokeGate ends the key of a machine, and its open questions: no answer can reach it any more.
 func (d *DB) RevokeGate(ctx context.Context, id string) error {
-	return d.exec(ctx, "machine "+id, `UPDATE team.gates SET revoked = coalesce(revoked, now()) WHERE tenant = $1 AND id = $2`, d.tenant, id)
+	changes := Changes{Outbox: true}
+	err := pgx.BeginFunc(ctx, d.pool, func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `UPDATE team.gates SET revoked = coalesce(revoked, now()) WHERE tenant = $1 AND id = $2`, d.tenant, id)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return ErrNotFound
+		}
+		rows, err := tx.Query(ctx, `WITH open AS (
+				SELECT id FROM team.requests WHERE tenant = $1 AND gate = $2 AND state = 'pending' ORDER BY id FOR UPDATE),
+			put AS (
+				UPDATE team.requests r SET state = $3, version = version + 1, changed = now(), escalates_at = NULL
+				FROM open WHERE r.tenant = $1 AND r.id = open.id RETURNING r.id, r.agent, r.sponsor, r.summary),
+			told AS (INSERT INTO team.outbox (tenant, kind, subject, body)
+				SELECT $1, $4, id, convert_to(jsonb_build_object('request', id, 'gate', $2::text, 'agent', agent, 'sponsor', sponsor,
+					'summary', summary, 'state', $3::text)::text, 'UTF8') FROM put)
+			SELECT id FROM put`, d.tenant, id, policy.StateDismissed, NoticeSettled)
+		if err != nil {
+			return err
+		}
+		changes.Requests, err = pgx.CollectRows(rows, pgx.RowTo[string])
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("machine %s: %w", id, err)
+	}
+	d.hub.tell(changes)
+	return nil
 }
 
 // SetSponsor names another person behind a machine.

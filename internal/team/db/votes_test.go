@@ -447,6 +447,31 @@ func TestEscalationAddsPeopleAndTimeDenies(t *testing.T) {
 	}
 }
 
+// No answer can reach a machine that left or was revoked, so that its questions leave the pages.
+func TestARevokedMachineNoLongerAsks(t *testing.T) {
+	m, d, g, _ := fixture(t)
+	other := m.join(t, d, sponsor(t, d))
+	m.ask(t, d, g, "open", need(1))
+	m.ask(t, d, g, "ended", need(1))
+	m.ask(t, d, other, "others", need(1))
+	if err := d.End(t.Context(), g.ID, []wire.Ended{{Request: "ended", State: policy.StateDenied}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := d.RevokeGate(t.Context(), g.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for id, want := range map[string]policy.State{"open": policy.StateDismissed, "ended": policy.StateDenied, "others": policy.StatePending} {
+		if got, err := d.Request(t.Context(), id); err != nil || got.State != want {
+			t.Errorf("%s is %s, want %s (%v)", id, got.State, want, err)
+		}
+	}
+	if err := d.RevokeGate(t.Context(), "g_nobody"); !errors.Is(err, db.ErrNotFound) {
+		t.Errorf("an unknown machine: %v", err)
+	}
+}
+
 func TestAskingAndEnding(t *testing.T) {
 	m, d, g, _ := fixture(t)
 	other := m.join(t, d, sponsor(t, d))

@@ -145,7 +145,15 @@ func (s *Server) history(ctx context.Context, in *listInput) (*listOutput, error
 	out := &listOutput{}
 	out.Body.Requests, out.Body.Next = make([]Item, len(rows)), next
 	for i := range rows {
-		out.Body.Requests[i] = b.item(&rows[i], personOf(ctx))
+		item := b.item(&rows[i], personOf(ctx))
+		if r := &rows[i]; r.State == policy.StateDenied && item.By == "" && len(r.Voted) > 1 { // some of them said yes
+			votes, err := s.cfg.DB.Votes(ctx, r.ID)
+			if err != nil {
+				return nil, s.fail(err)
+			}
+			item.By = b.names(decided(r, votes))
+		}
+		out.Body.Requests[i] = item
 	}
 	return out, nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -51,11 +50,11 @@ func (b *bench) item(r *db.Request, me db.Person) Item {
 	if len(r.Voted) > 0 && r.State == policy.StatePending {
 		i.Need += ": " + b.names(r.Voted) + " voted yes" // one no would have ended it
 	}
-	if r.State != policy.StatePending {
+	switch who := there(r); {
+	case who != "":
+		i.By = who
+	case r.State == policy.StateApproved, r.State == policy.StateAnswered, r.State == policy.StateDenied && len(r.Voted) == 1:
 		i.By = b.names(r.Voted)
-		if who := there(r); who != "" {
-			i.By = who
-		}
 	}
 	if err := r.Verify(b.key(r.Routing.Gate)); err != nil {
 		i.Not = "its machine is not in the signed policy, or somebody changed the question"
@@ -151,9 +150,7 @@ func (s *Server) detail(ctx context.Context, id string) (*Detail, *bench, error)
 	}
 	var cast []approval.Vote
 	for _, v := range votes {
-		answer := v.Decision.Answer
-		yes := answer == approval.AnswerApprove || answer == approval.AnswerRespond
-		d.Votes = append(d.Votes, VoteDetail{v.Person, b.name(v.Person), yes, present.SafeLine(v.Vote.Note), v.At, v.Person == me.ID})
+		d.Votes = append(d.Votes, VoteDetail{v.Person, b.name(v.Person), agrees(v), present.SafeLine(v.Vote.Note), v.At, v.Person == me.ID})
 		cast = append(cast, v.Vote)
 	}
 	if r.State == policy.StatePending {
@@ -175,21 +172,35 @@ func there(r *db.Request) string {
 	return present.SafeLine(r.EndedBy.String()) + " at the machine"
 }
 
+// decided are the people whose votes say what the request ended with: a yes that came before the no is not among them.
+func decided(r *db.Request, votes []db.CastVote) (by []string) {
+	for _, v := range votes {
+		if agrees(v) == (r.State != policy.StateDenied) {
+			by = append(by, v.Person)
+		}
+	}
+	return by
+}
+
+// agrees reports whether a vote is a yes.
+func agrees(v db.CastVote) bool {
+	return v.Decision.Answer == approval.AnswerApprove || v.Decision.Answer == approval.AnswerRespond
+}
+
 // ending says how a request ended, and by whom.
 func (b *bench) ending(r *db.Request, votes []db.CastVote) string {
-	var by []string
-	for _, v := range votes {
-		by = append(by, b.name(v.Person))
-	}
+	by := b.names(decided(r, votes))
 	switch who := there(r); {
+	case r.State == policy.StateExpired && by != "":
+		return "expired: too few people answered in time"
 	case r.State == policy.StateExpired:
 		return "expired: nobody answered in time"
 	case r.State == policy.StateDismissed:
 		return "dismissed: the agent no longer asks"
 	case who != "":
 		return fmt.Sprintf("%s by %s", r.State, who)
-	case len(by) > 0 && r.Decision != nil:
-		return fmt.Sprintf("%s by %s", r.State, strings.Join(by, ", "))
+	case by != "" && r.Decision != nil:
+		return fmt.Sprintf("%s by %s", r.State, by)
 	}
 	return string(r.State)
 }

@@ -357,6 +357,30 @@ func TestDenyWithTheSessionAlone(t *testing.T) {
 	}
 }
 
+// Who said yes before the no is not named as somebody who denied.
+func TestTheHistoryNamesWhoDenied(t *testing.T) {
+	_, g, _, bob, cleo := three(t)
+	tool, args, p := edit()
+	out := g.Calls(tool, args, p)
+	r := <-g.Asked
+	if _, status, why := bob.approves(r.ID); status != http.StatusOK {
+		t.Fatalf("%d %s", status, why)
+	}
+	if status, why := cleo.call("POST", "/api/v1/requests/"+r.ID+"/deny", object{}, nil); status != http.StatusOK {
+		t.Fatalf("%d %s", status, why)
+	}
+	<-out
+	var history struct{ Requests []struct{ State, By string } }
+	bob.call("GET", "/api/v1/history", nil, &history)
+	if len(history.Requests) != 1 || history.Requests[0].State != "denied" || history.Requests[0].By != "Cleo" {
+		t.Errorf("%+v", history)
+	}
+	var detail struct{ Ended string }
+	if bob.call("GET", "/api/v1/requests/"+r.ID, nil, &detail); detail.Ended != "denied by Cleo" {
+		t.Errorf("%q", detail.Ended)
+	}
+}
+
 // A no that is signed brings its note.
 func TestDenyWithANote(t *testing.T) {
 	_, g, _, bob, _ := three(t)

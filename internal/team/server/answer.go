@@ -43,7 +43,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	var told *refusal
 	if !errors.As(err, &told) {
 		if r.Context().Err() == nil { // else nobody listens any more, or the server ends
-			s.log.Error("call failed", "method", r.Method, "path", r.URL.Path, "error", err.Error())
+			s.callFailed(r, err)
 		}
 		told = &refusal{status: http.StatusServiceUnavailable, detail: "the server cannot answer now; try again", after: time.Second}
 	}
@@ -51,6 +51,11 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.Itoa(int(told.after.Seconds())))
 	}
 	Problem(w, told.status, told.detail)
+}
+
+// callFailed writes down why a call was not answered.
+func (s *Server) callFailed(r *http.Request, err error) {
+	s.log.Error("call failed", "method", r.Method, "path", r.URL.Path, "error", err.Error())
 }
 
 // send answers with JSON.

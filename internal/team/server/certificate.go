@@ -2,7 +2,11 @@ package server
 
 import (
 	"crypto/tls"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 	"sync"
 	"time"
 )
@@ -27,6 +31,15 @@ func (c *certificate) tls() *tls.Config {
 // privateKey reports the key of a certificate that everybody can read. A group may: that is how Debian shares such keys.
 func privateKey(path string) error { return private(path, 0o007, "640") }
 
+// loadPair reads a certificate and its key. An error names the file, or both.
+func loadPair(cert, key string) (tls.Certificate, error) {
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if err == nil || errors.As(err, new(*fs.PathError)) { // which names its file
+		return pair, err
+	}
+	return pair, fmt.Errorf("%s and %s: %s; write a certificate and its key in PEM format", cert, key, strings.TrimPrefix(err.Error(), "tls: "))
+}
+
 // get returns the newest certificate that could be read. A broken or half-written one does not replace it.
 func (c *certificate) get(now time.Time) (*tls.Certificate, error) {
 	c.mu.Lock()
@@ -41,7 +54,7 @@ func (c *certificate) get(now time.Time) (*tls.Certificate, error) {
 	}
 	if err == nil && (c.loaded == nil || !info.ModTime().Equal(c.changed)) {
 		var pair tls.Certificate
-		if pair, err = tls.LoadX509KeyPair(c.cert, c.key); err == nil {
+		if pair, err = loadPair(c.cert, c.key); err == nil {
 			c.loaded, c.changed = &pair, info.ModTime()
 		}
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -13,8 +12,6 @@ import (
 	"net/url"
 	"strings"
 	"time"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
@@ -80,9 +77,9 @@ func checkCertificate(c *Config, now time.Time) (string, error) {
 	if err := privateKey(c.TLS.Key); err != nil {
 		return "", fmt.Errorf("tls.key: %w", err)
 	}
-	pair, err := tls.LoadX509KeyPair(c.TLS.Certificate, c.TLS.Key)
+	pair, err := loadPair(c.TLS.Certificate, c.TLS.Key)
 	if err != nil {
-		return "", fmt.Errorf("tls: %s", strings.TrimPrefix(err.Error(), "tls: "))
+		return "", fmt.Errorf("tls: %w", err)
 	}
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
 	if err != nil {
@@ -113,11 +110,6 @@ func checkDatabase(ctx context.Context, c *Config) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	d, err := db.Open(ctx, dsn, c.Tenant)
-	var refused *pgconn.ConnectError
-	if errors.As(err, &refused) {
-		return "", fmt.Errorf("%s; is PostgreSQL running, and is its address right?",
-			strings.Join(strings.Fields(refused.Error()), " "))
-	}
 	if err != nil {
 		return "", err
 	}

@@ -279,8 +279,14 @@ func (r *reader) check(c *Config) {
 	}
 }
 
+// validPort reports whether a text is a port; 0 is any that is free.
+func validPort(text string) bool {
+	_, err := net.LookupPort("tcp", text)
+	return text != "" && err == nil
+}
+
 func (r *reader) checkAddresses(c *Config) {
-	if _, port, err := net.SplitHostPort(c.Listen); err != nil || port == "" {
+	if _, port, err := net.SplitHostPort(c.Listen); err != nil || !validPort(port) {
 		r.problem("$.listen", "write ADDRESS:PORT, such as 127.0.0.1:8443")
 	}
 	u, err := url.Parse(c.URL)

@@ -68,6 +68,7 @@ func TestConfigProblems(t *testing.T) {
 		{"listen", "listen: ':443'", "other machines can reach"},
 		{"listen", "listen: localhost:443", "other machines can reach"}, // a name can lead anywhere
 		{"listen", "listen: nowhere", "write ADDRESS:PORT"},
+		{"listen", "listen: 127.0.0.1:99999", "write ADDRESS:PORT"},
 		{"tls", "tls: {certificate: a.pem}", "tls: name both"},
 		{"database", "database: {}", "name a file with dsn_file"},
 		{"database", "database: {dsn: postgres://x}", `unknown key "dsn"`},
@@ -150,6 +151,10 @@ func TestLogKey(t *testing.T) {
 	}
 	if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
 		t.Error(info.Mode())
+	}
+	// In /etc/assent other users' assent must find policy.yaml, or find that there is none.
+	if info, _ := os.Stat(filepath.Dir(path)); info.Mode().Perm()&0o055 != 0o055 {
+		t.Errorf("others cannot enter the folder: %v", info.Mode())
 	}
 	if _, err := server.MakeLogKey(path, "acme"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("an existing key was replaced: %v", err)

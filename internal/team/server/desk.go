@@ -20,7 +20,7 @@ func (s *Server) desk() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := &admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL, Published: s.published}
+	local := &admin.Local{DB: s.db, Trust: s.cfg.Trust, LogKey: log.Public, URL: s.cfg.URL, Published: s.published, Failed: s.callFailed}
 	return admin.Handler(local, key, time.Now, s.policyBody), nil
 }
 

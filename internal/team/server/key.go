@@ -24,7 +24,8 @@ func MakeLogKey(path, tenant string) (public string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	// Its folder may be /etc/assent, where everybody's assent reads policy.yaml. The key itself is its owner's alone.
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return "", err
 	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)

@@ -270,6 +270,15 @@ func TestCheck(t *testing.T) {
 	if got := wrong(); got != nil {
 		t.Fatal(got)
 	}
+	for _, pair := range [][2]string{{cfg.LogKey, cfg.TLS.Key}, {cfg.TLS.Certificate, cfg.LogKey}, {"/nowhere/tls.pem", cfg.TLS.Key}} {
+		broken := *cfg
+		broken.TLS.Certificate, broken.TLS.Key = pair[0], pair[1]
+		for _, c := range server.Check(t.Context(), &broken) {
+			if c.What == "certificate" && (c.Err == nil || !strings.Contains(c.Err.Error(), pair[0])) {
+				t.Errorf("certificate %s with key %s: %v", pair[0], pair[1], c.Err)
+			}
+		}
+	}
 	cfg.URL = "https://elsewhere.example.org"
 	cfg.LogKey += "x"
 	cfg.Database.DSNFile += "x"

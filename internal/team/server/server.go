@@ -116,12 +116,12 @@ func Start(ctx context.Context, o Options) (_ *Server, err error) {
 // address is on loopback.
 func (s *Server) listen() (err error) {
 	if s.listener, err = net.Listen("tcp", s.cfg.Listen); err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("listen: %w; write another address in the server's file, or free this one", err)
 	}
 	s.listener = netutil.LimitListener(s.listener, s.cfg.Limits.Connections)
 	if s.cfg.Metrics != "off" {
 		if s.scraped, err = net.Listen("tcp", s.cfg.Metrics); err != nil {
-			return fmt.Errorf("metrics: %w", err)
+			return fmt.Errorf("metrics: %w; write another address, or off, in the server's file", err)
 		}
 	}
 	return nil

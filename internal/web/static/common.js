@@ -23,7 +23,10 @@ export const words = (e) => (e instanceof Refused ? e.message : "not confirmed: 
 export async function answered(response) {
 	if (response.ok) return response;
 	let detail = response.statusText;
-	try { detail = (await response.json()).detail ?? detail; } catch { /* no words */ }
+	const text = await response.text().catch(() => "");
+	try { detail = JSON.parse(text).detail ?? detail; } catch {
+		if (text && response.headers.get("Content-Type")?.startsWith("text/plain")) detail = text.trim().slice(0, 300);
+	}
 	throw new Refused(response.status, detail);
 }
 

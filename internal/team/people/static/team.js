@@ -525,5 +525,8 @@ try {
 	await show();
 	listen();
 } catch (e) {
-	if (e.status !== 401) tell("Not connected", words(e));
+	if (e.status !== 401) {
+		tell("Not connected", e instanceof Refused ? e.message : "The server did not answer.");
+		main.append(element("button", "Try again", { type: "button", onclick: () => location.reload() }));
+	}
 }
