@@ -202,7 +202,8 @@ func excluded(r *approval.Request) []string {
 }
 
 // reopen asks again what was settled by votes that had no effect at the gate. The votes go: whoever gave one is
-// asked again, by a newer directory. An answer that came after what the gate had heard stays. A request that the gate answered itself, or that has expired, stays as it is.
+// asked again, by a newer directory. An answer that came after what the gate had heard stays.
+// A request that the gate answered itself, or that has expired, stays as it is.
 const reopen = `WITH again AS (
 		UPDATE team.requests SET state = 'pending', decision = NULL, news = NULL, version = version + 1, changed = now(),
 			escalates_at = CASE WHEN need ? 'escalate' THEN now() END
