@@ -31,6 +31,9 @@ func (b *Bridge) listen(ctx context.Context) (time.Duration, error) {
 		return 0, err
 	}
 	b.heard(news.Serial)
+	b.mu.Lock()
+	b.questions.heard = news.Cursor
+	b.mu.Unlock()
 	useful := news.Serial != serial
 	for _, a := range news.Answers {
 		took, err := b.take(ctx, a)

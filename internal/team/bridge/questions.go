@@ -47,6 +47,8 @@ type questions struct {
 	void map[string][]policy.Digest
 	// rejected is why an answer was not even given to the store; told is what was last said about that to the server.
 	rejected, told map[string]string
+	// heard is up to which number answers have come.
+	heard int64
 }
 
 type givenAnswer struct {
@@ -60,7 +62,7 @@ type givenAnswer struct {
 func loadQuestions(state string) questions {
 	q := questions{sent: map[string]bool{}, taken: map[string]bool{}, refused: map[string]time.Time{},
 		given: map[string]givenAnswer{}, void: map[string][]policy.Digest{}, rejected: map[string]string{},
-		told: map[string]string{}}
+		told: map[string]string{}, heard: link.Cursor(state)}
 	for _, id := range link.Sent(state) {
 		q.sent[id] = true
 	}
@@ -252,7 +254,7 @@ func (b *Bridge) tellVoid(ctx context.Context, open map[string]approval.Posted) 
 		}
 		why := cmp.Or(b.questions.rejected[id], p.Problem)
 		if why != "" && b.questions.told[id] != why && b.questions.taken[id] {
-			out = append(out, wire.Ended{Request: id, State: policy.StatePending, Why: why})
+			out = append(out, wire.Ended{Request: id, State: policy.StatePending, Why: why, Heard: b.questions.heard})
 		}
 	}
 	b.mu.Unlock()

@@ -202,11 +202,12 @@ func excluded(r *approval.Request) []string {
 }
 
 // reopen asks again what was settled by votes that had no effect at the gate. The votes go: whoever gave one is
-// asked again, by a newer directory. A request that the gate answered itself, or that has expired, stays as it is.
+// asked again, by a newer directory. An answer that came after what the gate had heard stays.
+// A request that the gate answered itself, or that has expired, stays as it is.
 const reopen = `WITH again AS (
 		UPDATE team.requests SET state = 'pending', decision = NULL, news = NULL, version = version + 1, changed = now(),
 			escalates_at = CASE WHEN need ? 'escalate' THEN now() END
-		WHERE tenant = $1 AND gate = $2 AND id = $3 AND state IN ('approved', 'answered', 'denied') AND news IS NOT NULL
+		WHERE tenant = $1 AND gate = $2 AND id = $3 AND state IN ('approved', 'answered', 'denied') AND news <= $4
 			AND (expires_at IS NULL OR expires_at > now()) RETURNING id)
 	DELETE FROM team.votes v USING again WHERE v.tenant = $1 AND v.request = again.id`
 
@@ -221,7 +222,7 @@ func (d *DB) End(ctx context.Context, gate string, ended []wire.Ended) error {
 		}
 		ids = append(ids, e.Request)
 		if e.State == policy.StatePending {
-			batch.Queue(reopen, d.tenant, gate, e.Request)
+			batch.Queue(reopen, d.tenant, gate, e.Request, e.Heard)
 			continue
 		}
 		batch.Queue(`WITH put AS (

@@ -152,7 +152,7 @@ func TestAnAnswerWithoutEffectIsAskedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	void := []wire.Ended{{Request: "r1", State: policy.StatePending, Why: "its policy is newer"}}
+	void := []wire.Ended{{Request: "r1", State: policy.StatePending, Why: "its policy is newer", Heard: 1}}
 	for range 2 {
 		if err := d.End(t.Context(), g.ID, void); err != nil {
 			t.Fatal(err)
@@ -167,6 +167,13 @@ func TestAnAnswerWithoutEffectIsAskedAgain(t *testing.T) {
 	}
 	if news, err := d.NewsFor(t.Context(), g.ID, 1); err != nil || len(news.Answers) != 1 || news.Cursor != 2 {
 		t.Errorf("news: %+v, %v", news, err)
+	}
+	// Somebody who recorded what the machine said sends it again: it is about the answer before.
+	if err := d.End(t.Context(), g.ID, void); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Request(t.Context(), "r1"); err != nil || got.State != policy.StateApproved || len(got.Voted) != 1 {
+		t.Errorf("after a replay it is %s with votes of %v, %v", got.State, got.Voted, err)
 	}
 	// What the machine ended itself stays so.
 	m.ask(t, d, g, "r2", need(1))

@@ -370,7 +370,8 @@ func TestAttack_BodiesOfStrangers(t *testing.T) {
 	f.extra = "limits: {audit_in_flight: 200000, audit_bytes: 40000, request_bytes: 40000}\n"
 	r := f.serve()
 	g := r.join()
-	for path, name := range map[string]string{"/gate/v1/audit": "Assent-Gate " + g.id, "/policy/v1/bundle": "Assent-Policy acme"} {
+	names := map[string]string{"/gate/v1/audit": "Assent-Gate " + g.id, "/policy/v1/bundle": "Assent-Policy acme"}
+	for path, name := range names {
 		for range 20 {
 			c, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), &tls.Config{RootCAs: f.pool})
 			f.must(err)

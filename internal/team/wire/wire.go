@@ -48,8 +48,10 @@ type Taken struct {
 type Ended struct {
 	Request string       `json:"request"`
 	State   policy.State `json:"state"`
-	// Why says why an answer had no effect.
-	Why string `json:"why,omitempty"`
+	// Why says why an answer had no effect, and Heard up to which number the machine had heard of answers then. A call
+	// that is sent again later says nothing about an answer that came since.
+	Why   string `json:"why,omitempty"`
+	Heard int64  `json:"heard,omitempty"`
 	// By is who answered, if somebody did at the machine.
 	By policy.Who `json:"by,omitzero"`
 }
