@@ -45,7 +45,7 @@ func TestAWaiterIsNotKeptAsleepByAnOlderLock(t *testing.T) {
 	defer end()
 	done := make(chan error, 1)
 	go func() { _, err := waiter.Await(ctx, rs[0].ID); done <- err }()
-	time.Sleep(1500 * time.Millisecond) // the waiter looks each second
+	<-time.After(1500 * time.Millisecond) // the waiter looks each second
 	if err := s.Answer(t.Context(), rs[0].Approve("")); err != nil {
 		t.Fatal(err)
 	}

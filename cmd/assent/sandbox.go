@@ -13,12 +13,11 @@ import (
 	"github.com/assent-dev/assent/internal/runs"
 	"github.com/assent-dev/assent/internal/setup"
 	"github.com/assent-dev/assent/internal/setup/open"
+	"github.com/assent-dev/assent/internal/toolbox"
 	"github.com/assent-dev/assent/policy"
 	"github.com/assent-dev/assent/present"
 	"github.com/assent-dev/assent/sandbox"
 	"github.com/assent-dev/assent/sandbox/detect"
-	"github.com/assent-dev/assent/tool/shell/analysis"
-	"github.com/assent-dev/assent/tool/shell/system"
 )
 
 func sandboxCmd() *cobra.Command {
@@ -157,13 +156,8 @@ func (f *sandboxRunFlags) run(c *cobra.Command, argv []string) error {
 // undecided reports why the command is not run here, where nobody is asked: it says in plain words what people of the team
 // decide about.
 func undecided(s *setup.Setup, argv []string) error {
-	script := analysis.ReadStart(analysis.Start{Argv: argv, Dir: s.Dir}, system.New(s.Dir, os.Environ()))
-	for _, p := range script.Parts {
-		act := policy.Act{Name: policy.ActShell, Target: policy.Target{Kind: policy.KindWords, Flags: p.Reading.Flags}}
-		for _, w := range p.Words {
-			act.Target.Words = append(act.Target.Words, policy.Word{Text: w.Text, Unknown: !w.Known})
-		}
-		if p.Kind == analysis.Runs && s.Decided(policy.Call{Tool: policy.ActShell, Project: s.Scope}, act) {
+	for _, act := range toolbox.Starts(argv, s.Dir, os.Environ()) {
+		if s.Decided(policy.Call{Tool: policy.ActShell, Project: s.Scope}, act) {
 			return fmt.Errorf("nothing was run: people of the team decide about %s; 'assent call shell' asks them", act)
 		}
 	}

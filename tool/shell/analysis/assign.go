@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -61,14 +62,14 @@ func helps(name string) bool {
 }
 
 // plainWords are a command that every shell, and a program that splits it by itself, reads as the same words.
-var plainWords = regexp.MustCompile(`^[\w./:=@%+, -]*$`)
+var plainWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./:=@%+, -]*$`) })
 
 // helper adds the command that a variable holds, so that a deny of it is met.
 func (w *walker) helper(name string, value programs.Word, by assigner) {
 	words := strings.Fields(value.Text)
 	switch {
 	case value.Known && len(words) == 0:
-	case !value.Known || !plainWords.MatchString(value.Text) || strings.HasPrefix(name, "GIT_CONFIG_"):
+	case !value.Known || !plainWords().MatchString(value.Text) || strings.HasPrefix(name, "GIT_CONFIG_"):
 		w.unknown(by.part, by.node, name+" may name a command that programs start")
 	default:
 		p := Part{Kind: Runs, Cause: by.part, Alias: true, Words: literals(words), Reading: harmlessReading(path.Base(words[0]))}
