@@ -24,7 +24,7 @@ func (s *Server) describe(api huma.API) {
 	op := func(id, method, path, summary, tag string) huma.Operation {
 		return huma.Operation{OperationID: id, Method: method, Path: base + path, Summary: summary, Tags: []string{tag}, MaxBodyBytes: maxBody,
 			BodyReadTimeout: bodyTime,
-			Errors:          []int{401, 403, 404, 409, 422, 503}}
+			Errors:          []int{401, 403, 404, 409, 412, 422, 503}}
 	}
 	read := func(id, path, summary string) huma.Operation { return op(id, http.MethodGet, path, summary, "read") }
 	huma.Register(api, read("me", "/me", "Get who is signed in"), s.me)
@@ -265,7 +265,7 @@ type denyInput struct {
 	ID   string `path:"id" maxLength:"300"`
 	Body struct {
 		Note        string `json:"note,omitempty" maxLength:"20000" doc:"reaches the model"`
-		Fingerprint string `json:"fingerprint,omitempty" doc:"that of the request as it was shown"`
+		Fingerprint string `json:"fingerprint,omitempty" doc:"that of the request as it was shown; a request with another one is not denied"`
 	}
 }
 
@@ -275,6 +275,15 @@ func (s *Server) deny(ctx context.Context, in *denyInput) (*denyOutput, error) {
 	b, err := s.court.sits(ctx)
 	if err != nil {
 		return nil, s.fail(err)
+	}
+	if in.Body.Fingerprint != "" { // what has an id never changes, so that nothing comes between this and the denial
+		r, err := s.cfg.DB.Request(ctx, in.ID)
+		if err != nil {
+			return nil, s.fail(err)
+		}
+		if r.Fingerprint.String() != in.Body.Fingerprint {
+			return nil, huma.Error412PreconditionFailed("fingerprint: it is not that of this request; read the request again, and deny what you see")
+		}
 	}
 	err = s.cfg.DB.Deny(ctx, in.ID, personOf(ctx).ID, in.Body.Note, b.court())
 	if err != nil {

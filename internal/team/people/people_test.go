@@ -357,6 +357,33 @@ func TestDenyWithTheSessionAlone(t *testing.T) {
 	}
 }
 
+// A denial of what was shown does not deny another request.
+func TestDenyWithAFingerprint(t *testing.T) {
+	_, g, _, bob, _ := three(t)
+	tool, args, p := edit()
+	out := g.Calls(tool, args, p)
+	r := <-g.Asked
+	path := "/api/v1/requests/" + r.ID + "/deny"
+	for _, other := range []string{strings.Repeat("0", 64), "sha256:x"} {
+		status, why := bob.call("POST", path, object{"fingerprint": other}, nil)
+		if status != http.StatusPreconditionFailed || !strings.Contains(why, "read the request again") {
+			t.Errorf("%s: %d %s", other, status, why)
+		}
+	}
+	stays(t, out)
+	var shown struct{ Fingerprint string }
+	bob.call("GET", "/api/v1/requests/"+r.ID, nil, &shown)
+	if status, why := bob.call("POST", path, object{"fingerprint": shown.Fingerprint}, nil); status != http.StatusOK {
+		t.Fatalf("%d %s", status, why)
+	}
+	if o := <-out; o.State != policy.StateDenied {
+		t.Errorf("%s", o.State)
+	}
+	if status, _ := bob.call("POST", path, object{"fingerprint": shown.Fingerprint}, nil); status != http.StatusConflict {
+		t.Errorf("denied twice: %d", status)
+	}
+}
+
 // Who said yes before the no is not named as somebody who denied.
 func TestTheHistoryNamesWhoDenied(t *testing.T) {
 	_, g, _, bob, cleo := three(t)
