@@ -333,6 +333,13 @@ func (d *DB) OpenFor(ctx context.Context, person string, groups []string, p Page
 	return d.page(ctx, p, "", ` AND r.state = 'pending' AND r.asked && $5 AND NOT ($6 = ANY (r.excluded))`, asked, person)
 }
 
+// DenyFor returns open questions of the person's own agents that [DB.OpenFor] leaves out: others decide, and the person can
+// only deny.
+func (d *DB) DenyFor(ctx context.Context, person string, groups []string, p Page) (out []Request, next string, err error) {
+	asked := append([]string{personPrefix + person}, groups...)
+	return d.page(ctx, p, "", ` AND r.state = 'pending' AND r.sponsor = $6 AND (NOT r.asked && $5 OR $6 = ANY (r.excluded))`, asked, person)
+}
+
 // A Filter chooses among all questions; what is empty chooses nothing.
 type Filter struct {
 	State   policy.State

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,10 +97,12 @@ type listOutput struct {
 	Body struct {
 		Requests []Item `json:"requests" nullable:"false"`
 		Next     string `json:"next,omitempty" doc:"send it as after for the next page"`
+		// Own comes with the first page only.
+		Own []Item `json:"own,omitempty" doc:"open questions of your own agents that others decide: you can only deny them"`
 	}
 }
 
-// open reads what waits for somebody.
+// open reads what waits for somebody. With the first page come, after all others, those of their agents that they can only deny.
 func (s *Server) open(ctx context.Context, me db.Person, p db.Page) ([]Item, string, error) {
 	b, err := s.court.sits(ctx)
 	if err != nil {
@@ -115,6 +118,15 @@ func (s *Server) open(ctx context.Context, me db.Person, p db.Page) ([]Item, str
 	for i := range rows {
 		items[i] = b.item(&rows[i], me)
 	}
+	if err != nil || p.After != "" {
+		return items, next, err
+	}
+	rows, _, err = s.cfg.DB.DenyFor(ctx, me.ID, b.person(me).Groups, db.Page{Limit: p.Limit})
+	for i := range rows {
+		own := b.item(&rows[i], me)
+		own.DenyOnly = true
+		items = append(items, own)
+	}
 	return items, next, err
 }
 
@@ -124,7 +136,11 @@ func (s *Server) listRequests(ctx context.Context, in *listInput) (*listOutput, 
 		return nil, s.fail(err)
 	}
 	out := &listOutput{}
-	out.Body.Requests, out.Body.Next = items, next
+	own := slices.IndexFunc(items, func(i Item) bool { return i.DenyOnly })
+	if own < 0 {
+		own = len(items)
+	}
+	out.Body.Requests, out.Body.Own, out.Body.Next = items[:own:own], items[own:], next
 	return out, nil
 }
 

@@ -33,6 +33,7 @@ type Item struct {
 	Need       string    `json:"need" doc:"who must agree and who has, such as: 2 of sre, not Ann: Bob voted yes"`
 	Voted      bool      `json:"voted" doc:"you have voted"`
 	Not        string    `json:"not,omitempty" doc:"why a yes of yours would not count; you can still deny"`
+	DenyOnly   bool      `json:"deny_only,omitempty" doc:"your agent asks and others decide: you can only deny"`
 	State      string    `json:"state"`
 	By         string    `json:"by,omitempty" doc:"who answered, once it has ended"`
 	Version    int64     `json:"version" doc:"grows with each change"`

@@ -384,6 +384,41 @@ func TestDenyWithAFingerprint(t *testing.T) {
 	}
 }
 
+// The person behind an agent sees what it asks, although only others decide, and denies it.
+func TestTheListHasWhatOnesOwnAgentsAsk(t *testing.T) {
+	_, g, ann, bob, _ := three(t)
+	tool, args, p := edit()
+	out := g.Calls(tool, args, p)
+	r := <-g.Asked
+	type item struct {
+		ID, Not  string
+		DenyOnly bool `json:"deny_only"`
+	}
+	list := func(p *phone, query string) (l struct{ Requests, Own []item }) {
+		t.Helper()
+		if status, why := p.call("GET", "/api/v1/requests"+query, nil, &l); status != http.StatusOK {
+			t.Fatalf("%d %s", status, why)
+		}
+		return l
+	}
+	if l := list(ann, ""); len(l.Requests) != 0 || len(l.Own) != 1 || l.Own[0].ID != r.ID || !l.Own[0].DenyOnly || l.Own[0].Not == "" {
+		t.Errorf("the sponsor sees %+v", l)
+	}
+	if l := list(ann, "?after=1-x"); len(l.Own) != 0 {
+		t.Errorf("a later page has it again: %+v", l)
+	}
+	if l := list(bob, ""); len(l.Requests) != 1 || l.Requests[0].DenyOnly || len(l.Own) != 0 {
+		t.Errorf("who decides sees %+v", l)
+	}
+	if status, why := ann.call("POST", "/api/v1/requests/"+r.ID+"/deny", object{}, nil); status != http.StatusOK {
+		t.Fatalf("%d %s", status, why)
+	}
+	<-out
+	if l := list(ann, ""); len(l.Own) != 0 {
+		t.Errorf("after the denial: %+v", l)
+	}
+}
+
 // Who said yes before the no is not named as somebody who denied.
 func TestTheHistoryNamesWhoDenied(t *testing.T) {
 	_, g, _, bob, cleo := three(t)

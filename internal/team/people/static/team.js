@@ -106,15 +106,16 @@ const marked = new Set();
 async function readList(after = "") {
 	const list = await json("GET", `/api/v1/requests?limit=50${after && "&after=" + uri(after)}`);
 	if (!after) items = new Map();
-	for (const i of list.requests) items.set(i.id, i);
+	for (const i of [...list.requests, ...(list.own ?? [])]) items.set(i.id, i);
 	next = list.next ?? "";
 	counted();
 }
 
 const waiting = () => [...items.values()].filter((i) => !i.ended);
+const mine = () => waiting().filter((i) => !i.deny_only); // those that wait for who is signed in
 
 function counted() {
-	const n = waiting().length, count = n ? `(${n}${next && "+"})` : "";
+	const n = mine().length, count = n ? `(${n}${next && "+"})` : "";
 	$("#count").textContent = count;
 	document.title = [count, $("h1", main)?.textContent, "assent"].filter(Boolean).join(" ");
 }
@@ -174,7 +175,7 @@ function showList() {
 	for (const [id, i] of items) if (i.ended) items.delete(id);
 	for (const i of items.values()) put(i);
 	$(".more button").onclick = trying(async () => {
-		await readList([...items.keys()].at(-1));
+		await readList(next);
 		for (const i of items.values()) put(i);
 	});
 	for (const b of $$("[data-bulk]")) b.onclick = () => bulk(b.dataset.bulk);
@@ -188,7 +189,8 @@ const left = (i) => (i.voted ? "you voted already" : i.not || (seen.has(i.id) ? 
 function extent() {
 	if (!$("#list")) return;
 	$(".more").hidden = !next;
-	$(".empty").hidden = items.size > 0;
+	$(".empty").hidden = Boolean($(".items li"));
+	$(".own").hidden = !$(".own li");
 	const all = chosen(), can = all.filter((i) => !left(i)).length;
 	$(".bulk").hidden = all.length === 0;
 	$("[data-bulk=deny] span").textContent = `Deny ${all.length} marked…`;
@@ -203,8 +205,9 @@ function put(i) {
 	if (!li) {
 		li = $("#item").content.cloneNode(true).firstElementChild;
 		li.dataset.id = i.id;
-		$(".items").append(li);
 	}
+	const list = $(i.deny_only ? ".own .items" : ".items");
+	if (li.parentElement !== list) list.append(li); // it is new, or by now it waits for who is signed in
 	li.classList.toggle("over", Boolean(i.ended));
 	$("a", li).href = "/r/" + uri(i.id);
 	$(".agent", li).textContent = i.agent;
