@@ -3,6 +3,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -98,10 +99,27 @@ func (p teamPhone) reads() {
 	js[bool](p.page, "(window.since = 0, true)")
 }
 
+// apart wants two answers so far from each other that a thumb does not meet both, and large enough to hit.
+func (p teamPhone) apart(no, yes string) {
+	p.t.Helper()
+	box := func(selector, side string) float64 {
+		return js[float64](p.page, fmt.Sprintf("document.querySelector(%q).getBoundingClientRect().%s", selector, side))
+	}
+	if gap := box(yes, "left") - box(no, "right"); gap < 80 {
+		p.t.Errorf("%s and %s are %v px apart", no, yes, gap)
+	}
+	for _, b := range []string{no, yes} {
+		if high := box(b, "height"); high < 44 {
+			p.t.Errorf("%s is %v px high", b, high)
+		}
+	}
+}
+
 // S60: on the phone, over TLS and at 320 px, a person reads a diff and approves it with a passkey, and the call runs in under a second.
 func TestS60_OnThePhone(t *testing.T) {
-	_, g, _, bob, _ := phonesOf(t, 1)
+	_, g, ann, bob, _ := phonesOf(t, 1)
 	out, _ := asks(g, edits("notes/today.md", "# Today\n\n- call plumber\n", "# Today\n\n- call the plumber\n- buy bread\n"))
+	ann.sees("Nothing waits for you", "Your agents ask, others decide: you can only deny", "Edit notes/today.md")
 	bob.sees("write_file · Edit notes/today.md", "1 of sre, not Ann")
 	bob.do(chromedp.Click(".items a"))
 	bob.sees("The change", "buy bread", "2 lines added", "Claude Code of Ann on laptop")
@@ -109,6 +127,7 @@ func TestS60_OnThePhone(t *testing.T) {
 	for _, problem := range js[[]string](bob.page, problemsJS) {
 		t.Error(problem)
 	}
+	bob.apart("[data-answer=deny]", "[data-answer=approve]")
 	begun := time.Now()
 	bob.do(chromedp.Click("[data-answer=approve]"))
 	o := <-out
@@ -121,6 +140,7 @@ func TestS60_OnThePhone(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	bob.sees("Settled: approved")
+	ann.until("document.querySelector('.own .over .reason')?.textContent === 'approved by Bob'")
 	bob.visit("/history")
 	bob.sees("approved", "Bob")
 }
@@ -165,6 +185,10 @@ func TestWebTeam_Batch(t *testing.T) {
 	bob.press("m")
 	bob.visit("/")
 	bob.sees("Approve 2 of 3 marked")
+	bob.apart("[data-bulk=deny]", "[data-bulk=approve]")
+	for _, problem := range js[[]string](bob.page, problemsJS) {
+		t.Error(problem)
+	}
 	touches := "(window.touches = 0, navigator.credentials.get = ((get) => (...a) => (touches++, get.apply(navigator.credentials, a)))(navigator.credentials.get), true)"
 	js[bool](bob.page, touches)
 	bob.do(chromedp.Click("[data-bulk=approve]"))
