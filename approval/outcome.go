@@ -1,6 +1,7 @@
 package approval
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -176,7 +177,7 @@ func (o *Outcome) refusal() string {
 	case policy.StateDismissed:
 		return "the question was dismissed without an answer"
 	case policy.StateExpired:
-		return "nobody answered in time"
+		return cmp.Or(o.Why, errTimedOut.Error())
 	case policy.StateDenied:
 		if o.Why == "" {
 			return "a person said no"

@@ -440,7 +440,16 @@ func (g *Gate) takeBack(ctx context.Context, r *Request, why error) error {
 
 // expired drafts what an entry becomes that nobody answered in time.
 func (b *Batch) expired(ctx context.Context, e *entry) draft {
-	return b.gate.refuse(ctx, e.outcome, policy.StateExpired, errTimedOut.Error())
+	return b.gate.refuse(ctx, e.outcome, policy.StateExpired, e.request.unanswered())
+}
+
+// unanswered says that the answer did not come in time. Votes that were too few do not reach a gate, so that it cannot say
+// how many people were missing.
+func (r *Request) unanswered() string {
+	if r.TeamDecides() {
+		return fmt.Sprintf("too few people answered in time; it needed %s", r.Routing.Need)
+	}
+	return errTimedOut.Error()
 }
 
 // lose drafts what an entry becomes whose request was settled elsewhere: the

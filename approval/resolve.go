@@ -161,6 +161,8 @@ func (b *Batch) effect(ctx context.Context, e *entry, d Decision, voted []Voted)
 	switch {
 	case d.Answer == AnswerNone:
 		o.Why = "no answer was given"
+	case d.Answer == AnswerExpire && e.request.TeamDecides():
+		o.Why = e.request.unanswered()
 	case d.By.Via == policy.ViaMode:
 		o.Why, d.Note = d.Note, "" // no person said it
 	}

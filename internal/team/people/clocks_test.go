@@ -56,7 +56,7 @@ func TestClocksThatAreTenMinutesApart(t *testing.T) {
 				agree(r)
 				x.Pass(8 * time.Minute)
 				return r.Approve("")
-			}), "nobody answered in time")
+			}), "too few people answered in time; it needed 2 of sre")
 
 			tool, args, p := edit()
 			out := g.Calls(tool, args, p)
@@ -78,6 +78,11 @@ func TestClocksThatAreTenMinutesApart(t *testing.T) {
 			}
 			if _, status, why := cleo.approves(r.ID); status != http.StatusConflict {
 				t.Errorf("a vote after its time: %d %s", status, why)
+			}
+			var shown struct{ State, Ended string }
+			bob.call("GET", "/api/v1/requests/"+r.ID, nil, &shown)
+			if shown.State == "expired" && shown.Ended != "expired: 1 more of sre needed" {
+				t.Errorf("after its time: %s", shown.Ended)
 			}
 		})
 	}

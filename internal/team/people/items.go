@@ -191,9 +191,19 @@ func agrees(v db.CastVote) bool {
 // ending says how a request ended, and by whom.
 func (b *bench) ending(r *db.Request, votes []db.CastVote) string {
 	by := b.names(decided(r, votes))
+	expired := func() string {
+		var cast []approval.Vote
+		for _, v := range votes {
+			cast = append(cast, v.Vote)
+		}
+		if short := missing(r.Count(r.Routing.Need, cast, b.people, r.View, r.Changed.Sub(r.Asking))); short != "" {
+			return "expired: " + short + " needed"
+		}
+		return "expired: too few people answered in time" // who counts is another matter by now
+	}
 	switch who := there(r); {
 	case r.State == policy.StateExpired && by != "":
-		return "expired: too few people answered in time"
+		return expired()
 	case r.State == policy.StateExpired:
 		return "expired: nobody answered in time"
 	case r.State == policy.StateDismissed:
