@@ -180,9 +180,34 @@ func (s *Server) identify(next http.Handler) http.Handler {
 			io.Reader
 			io.Closer
 		}{http.MaxBytesReader(w, r.Body, maxBody), r.Body}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), personKey{}, p)))
+		s.logged(next, w, r.WithContext(context.WithValue(r.Context(), personKey{}, p)))
 	})
 }
+
+// logged makes the call, and logs one that changes something: the pattern that it met, and nothing that the caller wrote.
+func (s *Server) logged(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		next.ServeHTTP(w, r)
+		return
+	}
+	began, answer := time.Now(), &answered{ResponseWriter: w, status: http.StatusOK}
+	next.ServeHTTP(answer, r)
+	s.cfg.Log.Info("call", "pattern", r.Pattern, "status", answer.status, "ms", time.Since(began).Milliseconds())
+}
+
+// answered remembers the status of an answer.
+type answered struct {
+	http.ResponseWriter
+	status int
+}
+
+func (a *answered) WriteHeader(status int) {
+	a.status = status
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap is for [http.ResponseController].
+func (a *answered) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // personOf returns who calls.
 func personOf(ctx context.Context) db.Person {

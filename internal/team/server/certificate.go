@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -14,11 +15,13 @@ import (
 // A certificate is read again when its file has changed, so that a renewed one needs no restart.
 type certificate struct {
 	cert, key string
+	log       *slog.Logger // hears of one that is not taken
 
 	mu      sync.Mutex
 	checked time.Time
 	changed time.Time
 	loaded  *tls.Certificate
+	warned  string // what the log has heard
 }
 
 func (c *certificate) tls() *tls.Config {
@@ -58,8 +61,16 @@ func (c *certificate) get(now time.Time) (*tls.Certificate, error) {
 			c.loaded, c.changed = &pair, info.ModTime()
 		}
 	}
-	if c.loaded != nil {
-		return c.loaded, nil
+	if c.loaded == nil {
+		return nil, err
 	}
-	return nil, err
+	problem := ""
+	if err != nil {
+		problem = err.Error()
+	}
+	if problem != "" && problem != c.warned { // once, and not with every look
+		c.log.Warn("the new certificate is not used; the one before stays", "error", problem)
+	}
+	c.warned = problem
+	return c.loaded, nil
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -287,4 +288,34 @@ func TestCheck(t *testing.T) {
 	if got := wrong(); len(got) != 5 {
 		t.Errorf("%q", got)
 	}
+}
+
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) {
+	l <- string(p)
+	return len(p), nil
+}
+
+// A server whose sign-in service does not answer says so, and works.
+func TestASignInServiceThatIsAwayIsLogged(t *testing.T) {
+	f := newTeam(t)
+	cfg, err := server.ReadConfig(f.file())
+	f.must(err)
+	cfg.OIDC.Issuer = "http://127.0.0.1:1"
+	ctx, cancel := context.WithCancel(t.Context())
+	said, ended := make(lines, 100), make(chan error, 1)
+	go func() {
+		ended <- server.Run(ctx, server.Options{Config: cfg, Log: slog.New(slog.NewJSONHandler(said, nil))})
+	}()
+	for line := range said {
+		if strings.Contains(line, "nobody can sign in now") {
+			if !strings.Contains(line, `"level":"WARN"`) || !strings.Contains(line, "127.0.0.1:1") {
+				t.Error(line)
+			}
+			break
+		}
+	}
+	cancel()
+	f.must(<-ended)
 }

@@ -144,7 +144,7 @@ func (s *Server) serve(people func(Base) (http.Handler, error)) error {
 		DisableGeneralOptionsHandler: true,
 	}
 	if s.cfg.TLS.Certificate != "" {
-		cert := &certificate{cert: s.cfg.TLS.Certificate, key: s.cfg.TLS.Key}
+		cert := &certificate{cert: s.cfg.TLS.Certificate, key: s.cfg.TLS.Key, log: s.log}
 		if _, err := cert.get(time.Now()); err != nil {
 			return fmt.Errorf("tls: %w", err)
 		}
@@ -232,6 +232,11 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	s.log.Info("serving", "address", s.Addr(), "tls", s.secure, "metrics", s.MetricsAddr(), "tenant", s.cfg.Tenant)
+	go func() { // it may come back, and until then machines work on
+		if _, err := checkIssuer(ctx, s.cfg); err != nil && ctx.Err() == nil {
+			s.log.Warn("nobody can sign in now", "error", err.Error())
+		}
+	}()
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
