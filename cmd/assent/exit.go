@@ -74,11 +74,33 @@ func strict(c *cobra.Command) {
 		}
 	}
 	if check := c.Args; check != nil {
-		c.Args = func(c *cobra.Command, args []string) error { return asUsage(c, check(c, args)) }
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := check(c, args)
+			if lacks := missingArguments(c, args); err != nil && len(lacks) > 0 && !errors.As(err, new(usageError)) {
+				return misused(c, "missing %s", strings.Join(lacks, " and ")) // cobra only counts them
+			}
+			return asUsage(c, err)
+		}
 	}
 	for _, sub := range c.Commands() {
 		strict(sub)
 	}
+}
+
+// missingArguments are the words of c's usage line that args do not have. A line with choices or flags says no such thing.
+func missingArguments(c *cobra.Command, args []string) []string {
+	words := strings.Fields(c.Use)[1:]
+	for i, w := range words {
+		if strings.HasPrefix(w, "[") {
+			words = words[:i]
+			break
+		}
+		words[i] = strings.TrimRight(w, ".…")
+	}
+	if strings.ContainsAny(strings.Join(words, " "), "|-'") || len(args) >= len(words) {
+		return nil
+	}
+	return words[len(args):]
 }
 
 // asUsage turns an error about c's flags or arguments into a usageError, and leaves nil

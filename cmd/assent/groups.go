@@ -54,10 +54,10 @@ func groupsAddCmd(flags *teamFlags) *cobra.Command {
 			now := time.Now()
 			member := db.Membership{Source: whoRuns()}
 			var err error
-			if member.From, err = parseTeamTime("--from", from, now); err != nil {
+			if member.From, err = parseTeamTime(c, "--from", from, now); err != nil {
 				return err
 			}
-			if member.Until, err = parseTeamTime("--until", until, now); err != nil {
+			if member.Until, err = parseTeamTime(c, "--until", until, now); err != nil {
 				return err
 			}
 			if !member.Until.IsZero() && !member.Until.After(member.From) {

@@ -30,7 +30,8 @@ const defaultValid = 90 * 24 * time.Hour
 func (f *editFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.editors, "editor", nil,
 		"the person who wrote the policy; may be repeated (required if the team has several people)")
-	c.Flags().DurationVar(&f.valid, "valid", defaultValid, "how long the bundle is valid")
+	f.valid = defaultValid
+	c.Flags().Var((*daysValue)(&f.valid), "valid", "how long the bundle is valid, such as 30d or 12h")
 	c.Flags().IntVar(&f.days, "days", 7, "try the policy on the calls of this many days; 0 tries nothing")
 }
 
@@ -39,7 +40,7 @@ func (f *editFlags) check(c *cobra.Command) error {
 	case f.days < 0:
 		return misused(c, "--days %d: use 0 or more", f.days)
 	case f.valid < time.Hour:
-		return misused(c, "--valid %v: use at least 1h", f.valid)
+		return misused(c, "--valid %s: use at least 1h", (*daysValue)(&f.valid))
 	}
 	return nil
 }
@@ -49,8 +50,16 @@ type proposal struct {
 	Diff  admin.Diff   `json:"diff"`
 	Notes []string     `json:"notes"`
 	Trial *admin.Trial `json:"trial,omitempty"`
+	*publication
 
 	next *bundle.Bundle
+}
+
+// A publication is what became of a proposal, once it is published.
+type publication struct {
+	Published  bool      `json:"published"`
+	Serial     int64     `json:"serial"`
+	ValidUntil time.Time `json:"valid_until"`
 }
 
 // A sourceOf returns the source of the next bundle; before is the newest bundle, or nil.
@@ -215,6 +224,7 @@ func (f *editFlags) publish(c *cobra.Command, flags *deskFlags, source sourceOf)
 			"if the server hides it: %v.", err)))
 	}
 	if flags.json {
+		p.publication = &publication{true, p.next.Serial, p.next.Expires}
 		return writeJSON(c.OutOrStdout(), p)
 	}
 	fmt.Fprintf(c.OutOrStdout(), "Published serial %d. It is valid until %s.\n", p.next.Serial, teamTime(p.next.Expires, ""))
@@ -284,7 +294,7 @@ func policyHistoryCmd(flags *deskFlags) *cobra.Command {
 				}
 				for _, e := range list {
 					line(strconv.FormatInt(e.Serial, 10), teamTime(e.Published, ""), "until "+teamTime(e.Expires, ""),
-						fmt.Sprintf("%d people, %d machines, %d deciders", e.People, e.Machines, e.Deciders), "by "+strings.Join(e.Editors, ", "))
+						count(e.People, "person", "people")+", "+count(e.Machines, "machine", "machines")+", "+count(e.Deciders, "decider", "deciders"), "by "+strings.Join(e.Editors, ", "))
 				}
 			})
 		},

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/user"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/assent-dev/assent/internal/auditview"
+	"github.com/assent-dev/assent/internal/team/bundle"
 	"github.com/assent-dev/assent/internal/team/db"
 	"github.com/assent-dev/assent/internal/team/server"
 )
@@ -125,13 +127,13 @@ func teamTime(t time.Time, none string) string {
 }
 
 // parseTeamTime reads a time such as 30d or a date; an empty text means none.
-func parseTeamTime(flag, text string, now time.Time) (time.Time, error) {
+func parseTeamTime(c *cobra.Command, flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
 	t, err := auditview.ParseUntil(text, now)
 	if err != nil {
-		return t, fmt.Errorf("%s: %w", flag, err)
+		return t, misused(c, "%s: %v", flag, err)
 	}
 	return t, nil
 }
@@ -144,3 +146,38 @@ func whoRuns() string {
 	}
 	return "administrator " + cmp.Or(name, fmt.Sprint("with uid ", os.Getuid()))
 }
+
+// count is a number of things in words.
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, more)
+}
+
+// A daysValue is a flag with a duration that can be written, and is shown, in days.
+type daysValue time.Duration
+
+func (d *daysValue) String() string {
+	const day = daysValue(24 * time.Hour)
+	if *d >= 2*day && *d%day == 0 {
+		return fmt.Sprintf("%dd", *d/day)
+	}
+	return bundle.Duration(*d).String()
+}
+
+func (d *daysValue) Set(text string) error {
+	if number, ok := strings.CutSuffix(text, "d"); ok {
+		days, err := strconv.Atoi(number)
+		if err != nil || days < 0 || days > 100_000 { // more is not a duration
+			return fmt.Errorf("%q is not a number of days", text)
+		}
+		*d = daysValue(time.Duration(days) * 24 * time.Hour)
+		return nil
+	}
+	v, err := time.ParseDuration(text)
+	*d = daysValue(v)
+	return err
+}
+
+func (d *daysValue) Type() string { return "duration" }

@@ -220,7 +220,28 @@ func TestTeam_Administration(t *testing.T) {
 	if strings.Contains(diff, "Eve") {
 		t.Errorf("somebody who is disabled is in the bundle: %s", diff)
 	}
-	o.ok("policy", "publish", o.file("second.yaml"), "--key", key, "--editor", "bob", "--yes")
+	var published struct {
+		Published  bool
+		Serial     int64
+		ValidUntil time.Time `json:"valid_until"`
+	}
+	said := o.ok("policy", "publish", o.file("second.yaml"), "--key", key, "--editor", "bob", "--yes", "--json", "--valid", "30d")
+	o.must(json.Unmarshal([]byte(said), &published))
+	if left := time.Until(published.ValidUntil).Round(time.Hour); !published.Published || published.Serial != 2 || left != 30*24*time.Hour {
+		t.Errorf("%+v in %s", published, said)
+	}
+	o.sees(o.ok("policy", "history", "--limit", "1"), "1 decider ")
+	for want, args := range map[string][]string{
+		"missing FILE": {"policy", "publish"}, "missing ID": {"people", "add"}, "missing GROUP": {"groups", "add"},
+		"missing AGENT": {"agents", "set", "laptop"}, "--until": {"groups", "add", "sre", "--until", "soon"}, "--valid": {"policy", "diff", "x", "--valid", "xd"},
+	} {
+		if status, _, errors := o.run(args...); status != 2 || !strings.Contains(errors, want) {
+			t.Errorf("assent %v: status %d: %s", args, status, errors)
+		}
+	}
+	if _, help, _ := o.run("policy", "publish", "--help"); !strings.Contains(help, "(default 90d)") {
+		t.Errorf("%s", help)
+	}
 	o.sees(o.ok("policy", "rollback", "1", "--key", key, "--editor", "ann", "--yes"), "Published serial 3.")
 	o.fails("no bundle has the serial number 9", "policy", "rollback", "9", "--key", key, "--editor", "ann", "--yes")
 	o.sees(o.ok("policy", "history"), "3", "by p_ann", "2", "by p_bob")

@@ -204,7 +204,11 @@ func factTexts(facts present.Facts) []string {
 		case name == present.FactCoarse:
 			out = append(out, "too large to compare line by line")
 		case words[name] != "":
-			out = append(out, value+" "+words[name])
+			word := words[name]
+			if value == "1" {
+				word = strings.NewReplacer("lines", "line", "bytes", "byte").Replace(word)
+			}
+			out = append(out, value+" "+word)
 		case names[name] != "":
 			out = append(out, names[name]+": "+value)
 		default:
