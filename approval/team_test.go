@@ -580,7 +580,8 @@ func TestARequestOfATeamExpires(t *testing.T) {
 		b, r := f.pending(call("send", "1"))
 		<-r.Done()
 		wantState(t, b, policy.StateExpired)
-		if err := b.Outcome(0).Err(); err == nil || !strings.Contains(err.Error(), "too few people answered in time; it needed 2 of sre") {
+		want := "too few people answered in time; it needed 2 of sre"
+		if err := b.Outcome(0).Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("it says %v", err)
 		}
 		if took := time.Since(r.Created); took != time.Hour {

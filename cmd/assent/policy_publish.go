@@ -294,7 +294,8 @@ func policyHistoryCmd(flags *deskFlags) *cobra.Command {
 				}
 				for _, e := range list {
 					line(strconv.FormatInt(e.Serial, 10), teamTime(e.Published, ""), "until "+teamTime(e.Expires, ""),
-						count(e.People, "person", "people")+", "+count(e.Machines, "machine", "machines")+", "+count(e.Deciders, "decider", "deciders"), "by "+strings.Join(e.Editors, ", "))
+						count(e.People, "person", "people")+", "+count(e.Machines, "machine", "machines")+", "+
+							count(e.Deciders, "decider", "deciders"), "by "+strings.Join(e.Editors, ", "))
 				}
 			})
 		},

@@ -227,13 +227,15 @@ func TestTeam_Administration(t *testing.T) {
 	}
 	said := o.ok("policy", "publish", o.file("second.yaml"), "--key", key, "--editor", "bob", "--yes", "--json", "--valid", "30d")
 	o.must(json.Unmarshal([]byte(said), &published))
-	if left := time.Until(published.ValidUntil).Round(time.Hour); !published.Published || published.Serial != 2 || left != 30*24*time.Hour {
+	left := time.Until(published.ValidUntil).Round(time.Hour)
+	if !published.Published || published.Serial != 2 || left != 30*24*time.Hour {
 		t.Errorf("%+v in %s", published, said)
 	}
 	o.sees(o.ok("policy", "history", "--limit", "1"), "1 decider ")
 	for want, args := range map[string][]string{
 		"missing FILE": {"policy", "publish"}, "missing ID": {"people", "add"}, "missing GROUP": {"groups", "add"},
-		"missing AGENT": {"agents", "set", "laptop"}, "--until": {"groups", "add", "sre", "--until", "soon"}, "--valid": {"policy", "diff", "x", "--valid", "xd"},
+		"missing AGENT": {"agents", "set", "laptop"}, "--until": {"groups", "add", "sre", "--until", "soon"},
+		"--valid": {"policy", "diff", "x", "--valid", "xd"},
 	} {
 		if status, _, errors := o.run(args...); status != 2 || !strings.Contains(errors, want) {
 			t.Errorf("assent %v: status %d: %s", args, status, errors)

@@ -337,7 +337,8 @@ func (d *DB) OpenFor(ctx context.Context, person string, groups []string, p Page
 // only deny.
 func (d *DB) DenyFor(ctx context.Context, person string, groups []string, p Page) (out []Request, next string, err error) {
 	asked := append([]string{personPrefix + person}, groups...)
-	return d.page(ctx, p, "", ` AND r.state = 'pending' AND r.sponsor = $6 AND (NOT r.asked && $5 OR $6 = ANY (r.excluded))`, asked, person)
+	return d.page(ctx, p, "", ` AND r.state = 'pending' AND r.sponsor = $6
+		AND (NOT r.asked && $5 OR $6 = ANY (r.excluded))`, asked, person)
 }
 
 // A Filter chooses among all questions; what is empty chooses nothing.

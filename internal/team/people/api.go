@@ -281,7 +281,7 @@ type denyInput struct {
 	ID   string `path:"id" maxLength:"300"`
 	Body struct {
 		Note        string `json:"note,omitempty" maxLength:"20000" doc:"reaches the model"`
-		Fingerprint string `json:"fingerprint,omitempty" doc:"that of the request as it was shown; a request with another one is not denied"`
+		Fingerprint string `json:"fingerprint,omitempty" doc:"of the request as it was shown: one with another is not denied"`
 	}
 }
 
@@ -298,7 +298,8 @@ func (s *Server) deny(ctx context.Context, in *denyInput) (*denyOutput, error) {
 			return nil, s.fail(err)
 		}
 		if r.Fingerprint.String() != in.Body.Fingerprint {
-			return nil, huma.Error412PreconditionFailed("fingerprint: it is not that of this request; read the request again, and deny what you see")
+			return nil, huma.Error412PreconditionFailed("fingerprint: it is not that of this request; " +
+				"read the request again, and deny what you see")
 		}
 	}
 	err = s.cfg.DB.Deny(ctx, in.ID, personOf(ctx).ID, in.Body.Note, b.court())

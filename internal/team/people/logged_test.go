@@ -14,7 +14,9 @@ func TestCallsThatChangeSomethingAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	s := &Server{cfg: Config{Log: slog.New(slog.NewJSONHandler(&log, nil))}}
 	calls := http.NewServeMux()
-	calls.HandleFunc("/api/v1/requests/{id}/deny", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusConflict) })
+	calls.HandleFunc("/api/v1/requests/{id}/deny", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusConflict)
+	})
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		r := httptest.NewRequest(method, "/api/v1/requests/secret/deny?secret", strings.NewReader("secret"))
 		s.logged(calls, httptest.NewRecorder(), r)

@@ -401,7 +401,8 @@ func TestTheListHasWhatOnesOwnAgentsAsk(t *testing.T) {
 		}
 		return l
 	}
-	if l := list(ann, ""); len(l.Requests) != 0 || len(l.Own) != 1 || l.Own[0].ID != r.ID || !l.Own[0].DenyOnly || l.Own[0].Not == "" {
+	l := list(ann, "")
+	if len(l.Requests) != 0 || len(l.Own) != 1 || l.Own[0].ID != r.ID || !l.Own[0].DenyOnly || l.Own[0].Not == "" {
 		t.Errorf("the sponsor sees %+v", l)
 	}
 	if l := list(ann, "?after=1-x"); len(l.Own) != 0 {
