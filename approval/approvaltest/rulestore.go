@@ -185,12 +185,12 @@ func rulesAtOnce(t *testing.T, s approval.RuleStore) {
 	}
 }
 
-// notified returns a function that checks whether a store that tells of changes
-// has told since the last time.
 // refusals are more than the times that a store tells of one change: one that looks by itself may tell of it again, because it saw
 // it before it was committed.
 const refusals = 5
 
+// notified returns a function that checks whether a store that tells of changes
+// has told since the last time.
 func notified(store any) func(t *testing.T, want bool) {
 	n, ok := store.(approval.Notifier)
 	if !ok {
