@@ -55,8 +55,10 @@ func TestRuleStore(t *testing.T, open func(t *testing.T) approval.RuleStore) {
 		told := notified(s)
 		addRules(t, s, "allow a")
 		told(t, true)
-		if err := s.AddRules(t.Context(), rule("allow A")); err == nil {
-			t.Error("a duplicate was taken")
+		for range refusals {
+			if err := s.AddRules(t.Context(), rule("allow A")); err == nil {
+				t.Error("a duplicate was taken")
+			}
 		}
 		told(t, false)
 	})
@@ -183,6 +185,10 @@ func rulesAtOnce(t *testing.T, s approval.RuleStore) {
 	}
 }
 
+// refusals are more than the times that a store tells of one change: one that looks by itself may tell of it again, because it saw
+// it before it was committed.
+const refusals = 5
+
 // notified returns a function that checks whether a store that tells of changes
 // has told since the last time.
 func notified(store any) func(t *testing.T, want bool) {
@@ -195,8 +201,8 @@ func notified(store any) func(t *testing.T, want bool) {
 	return func(t *testing.T, want bool) {
 		t.Helper()
 		if !want {
-			if len(told) > 0 {
-				t.Error("told of a change where there was none")
+			if n := len(told); n >= refusals {
+				t.Errorf("told %d times of changes where there were none", n)
 			}
 			return
 		}

@@ -21,8 +21,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/assent-dev/assent/approval"
 	"github.com/assent-dev/assent/audit"
 	"github.com/assent-dev/assent/internal/config"
@@ -391,16 +389,11 @@ func TestTeam_Attack_APolicyThatIsGone(t *testing.T) {
 	o.ok(publish...)
 	o.ok("people", "disable", "bob")
 	o.sees(o.ok(publish...), "Published serial 2.")
-	pool, err := pgx.Connect(t.Context(), o.dsn)
-	o.must(err)
-	defer pool.Close(t.Context())
-	_, err = pool.Exec(t.Context(), "DELETE FROM team.bundles WHERE serial = 2")
-	o.must(err)
+	pgtest.Exec(t, o.dsn, "DELETE FROM team.bundles WHERE serial = 2")
 	o.ok("people", "enable", "bob")
 	o.fails("serial 1 as the newest policy, and serial 2 was published from here", publish...)
 	o.fails("serial 1 as the newest policy", slices.Concat([]string{"policy", "rollback", "1"}, publish[3:])...)
-	_, err = pool.Exec(t.Context(), "DELETE FROM team.bundles")
-	o.must(err)
+	pgtest.Exec(t, o.dsn, "DELETE FROM team.bundles")
 	o.fails("the server has no policy", publish...)
 	// Whoever knows why removes the file.
 	o.must(os.Remove(o.file("acme.key.newest")))

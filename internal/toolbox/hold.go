@@ -140,7 +140,7 @@ func (b *Box) autoAllow(conf *config.Policy) shell.AutoAllow {
 		}
 	}
 	if open := b.found.GateOnly; len(open) > 0 {
-		alone.Open = open[0].Path + " (" + open[0].Source + ")"
+		alone.Open = "everything that a rule denies: " + open[0].Path + " (" + open[0].Source + ")"
 	}
 	return alone
 }

@@ -32,8 +32,8 @@ type Sandbox interface {
 type AutoAllow struct {
 	// Not says why no command can; empty if some can.
 	Not string
-	// Open says which deny about files the sandbox does not hold; a command of which
-	// not every effect is known could meet it. Empty if it holds them all.
+	// Open says what the sandbox does not hold of what rules deny, or people of a team decide about, in files; a command of
+	// which not every effect is known could meet it. Empty if it holds all.
 	Open string
 	// Asks says which root asks before something is done in it. A command of which every effect
 	// is known runs if it does nothing of the kind; another could. Empty if no root asks.
@@ -76,7 +76,7 @@ func (t *Tool) notSandboxed(in inquiry) string {
 	case alone.Not != "":
 		return alone.Not
 	case alone.Open != "" && !complete(in.script):
-		return "the sandbox cannot block everything that a rule denies: " + alone.Open
+		return "the sandbox cannot block " + alone.Open
 	case alone.Asks != "" && !complete(in.script):
 		return alone.Asks
 	case t.opts.Sandbox.Widened(in.command()):

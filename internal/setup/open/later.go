@@ -18,20 +18,34 @@ func laterDeny(project string, since []policy.Rule, conf config.Rules, rules fun
 		now, rulesErr := rules(context.Background())
 		granted, grantsErr := grants(context.Background())
 		if fixedErr != nil || rulesErr != nil || grantsErr != nil {
-			return "the current denies cannot be read"
+			return allDenied + "the current denies cannot be read"
 		}
 		later := newDeny(project, first, now)
 		if later == "" && fixed != conf.Set {
 			later = newDeny(project, named(conf.Set.Rules()), fixed)
 		}
 		if later != "" {
-			return later
+			return allDenied + later
 		}
 		if i := slices.IndexFunc(granted, func(g policy.Grant) bool { return g.Effect == policy.EffectDeny }); i >= 0 {
-			return granted[i].String() + ", for this session"
+			return allDenied + granted[i].String() + ", for this session"
 		}
 		return ""
 	}
+}
+
+// allDenied begins what the sandbox does not hold.
+const allDenied = "everything that a rule denies: "
+
+// decidedFile says which files people of the team decide about, by the newest policy; empty if there are none. The sandbox
+// holds none of these: what was approved must be able to write them.
+func decidedFile(decided func(policy.Call, policy.Act) bool) string {
+	for _, name := range []string{policy.ActWriteFile, policy.ActDeleteFile, policy.ActReadFile} {
+		if decided(policy.Call{}, policy.Act{Name: name, Target: policy.UnknownTarget(policy.KindPath)}) {
+			return "what people of the team decide about (" + name + ")"
+		}
+	}
+	return ""
 }
 
 func named(rules []policy.Rule) map[string]bool {

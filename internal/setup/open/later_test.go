@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/assent-dev/assent/internal/config"
 	"github.com/assent-dev/assent/policy"
@@ -38,6 +39,34 @@ func TestLaterDeny(t *testing.T) {
 		grants := func(context.Context) ([]policy.Grant, error) { return c.grants, nil }
 		if said := laterDeny("", []policy.Rule{old}, config.Rules{}, rules, grants)(); (said != "") != c.want {
 			t.Errorf("%s: it says %q", name, said)
+		}
+	}
+}
+
+// What a team decides about in files keeps commands from running only because they are held; what it decides about elsewhere
+// does not.
+func TestDecidedFile(t *testing.T) {
+	for acts, want := range map[string]string{
+		"":                          "",
+		"shell(kubectl delete *)":   "",
+		"pay:*":                     "",
+		"write_file(prod/**)":       "what people of the team decide about (write_file)",
+		"delete_file(notes/a.md)":   "what people of the team decide about (delete_file)",
+		"read_file(**/salaries.md)": "what people of the team decide about (read_file)",
+	} {
+		var entries []policy.Reservation
+		if acts != "" {
+			entries = []policy.Reservation{{Acts: []string{acts}, Source: "team"}}
+		}
+		reserved, err := policy.Reserve(config.Ground(), entries)
+		if err != nil {
+			t.Fatal(err)
+		}
+		decided := func(call policy.Call, act policy.Act) bool {
+			return len(reserved.By(&call, []policy.Act{act}, time.Now())) > 0
+		}
+		if said := decidedFile(decided); said != want {
+			t.Errorf("%s: %q, not %q", acts, said, want)
 		}
 	}
 }

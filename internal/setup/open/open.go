@@ -250,9 +250,11 @@ func (b *Base) Box(cfg *config.Configuration, t Tools) (*toolbox.Box, error) {
 			opts.Hold = b.Sandbox.looked
 		}
 	}
+	denied := func() string { return "" }
 	if b.Store != nil {
-		opts.Later = laterDeny(b.Scope, b.Kept, t.Rules, b.Store.Rules, b.grants)
+		denied = laterDeny(b.Scope, b.Kept, t.Rules, b.Store.Rules, b.grants)
 	}
+	opts.Later = func() string { return cmp.Or(denied(), decidedFile(b.Decided)) }
 	switch {
 	case cfg.Worker != nil:
 		opts.Folder, opts.File = cfg.Worker.Folder, cfg.Worker.File

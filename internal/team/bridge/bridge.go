@@ -94,18 +94,23 @@ func (b *Bridge) Run(ctx context.Context) error {
 	all.Go(func() { b.loop(ctx, b.wakeLog, b.ship) })
 	all.Go(func() { b.loop(ctx, b.wakeBundle, b.renew) })
 	all.Go(func() { b.publish(ctx) })
-	b.whileMember(ctx)
+	b.whileMember(ctx, lock)
 	end()
 	all.Wait()
 	return nil
 }
 
-// whileMember returns when ctx ends, or when this machine has left.
-func (b *Bridge) whileMember(ctx context.Context) {
+// whileMember returns when ctx ends, when this machine has left, or when the folder with the lock is another: a bridge for the
+// new folder may run.
+func (b *Bridge) whileMember(ctx context.Context, lock *os.File) {
 	for pause(ctx, 2*time.Second) {
 		now, err := member.LoadMachine(b.State)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && now.Gate != b.Machine.Gate {
 			b.Log("this machine has left the team")
+			return
+		}
+		if !link.Holds(lock, b.State) {
+			b.Log("the folder of the team was replaced: this bridge ends")
 			return
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -572,6 +573,28 @@ func TestItEndsWhenTheMachineLeaves(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.eventually("it ends", func() bool { return !link.Runs(j.state) })
+}
+
+// A folder that was restored from a copy has a lock of its own, and so a bridge of its own.
+func TestItEndsWhenItsFolderIsReplaced(t *testing.T) {
+	j := join(t)
+	ended := make(chan struct{})
+	j.bridge(func(o *bridge.Options) {
+		o.Log = func(line string) {
+			if strings.Contains(line, "was replaced") {
+				close(ended)
+			}
+		}
+	})
+	folder := member.Folder(j.state)
+	if err := errors.Join(os.CopyFS(folder+".new", os.DirFS(folder)), os.Rename(folder, folder+".old"), os.Rename(folder+".new", folder)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(20 * time.Second):
+		t.Error("it goes on beside the bridge of the new folder")
+	}
 }
 
 // process runs a bridge that can be killed.

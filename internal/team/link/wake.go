@@ -82,3 +82,14 @@ func environ(all []string) []string {
 		return !slices.Contains(passed, name)
 	})
 }
+
+// Holds reports whether a lock from [Lock] is still that of the folder. It is not once the folder was removed, also if a new one
+// is in its place.
+func Holds(lock *os.File, state string) bool {
+	held, err := lock.Stat()
+	if err != nil {
+		return false
+	}
+	there, err := os.Stat(filepath.Join(folder(state), lockName))
+	return err == nil && os.SameFile(held, there)
+}
