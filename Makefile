@@ -124,7 +124,7 @@ mcp-e2e: ## the gateway between MCP servers and a client from npm
 TEAMTEST = $(GO) test -count=1 -p 1 -tags all,teame2e
 team-e2e: need-all ## a team on machines in network namespaces, with faults, and what its server can carry; as root
 	$(TEAMTEST) -timeout 2h ./internal/team/e2e
-	$(TEAMTEST) -timeout 30m -run 'Waiting|BundleReaches|AuditIntake' ./internal/team/server
+	$(TEAMTEST) -timeout 30m -run 'Waiting|BundleReaches|AuditIntake|AnswersPerSecond' ./internal/team/server ./store/postgres
 
 team-soak: ## team-e2e in full, with the limits of docs/scale.md; alone on the computer, for more than half an hour; as root
 	ASSENT_ROUNDS=full $(MAKE) --no-print-directory team-e2e TEAMTEST='$(TEAMTEST) -v'
