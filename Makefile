@@ -27,7 +27,7 @@ TAGS = all,e2e,mcpe2e,conformance,likebash,webe2e,teame2e
 # Under the race detector a program waits at its end, a second unless it is told otherwise.
 RACE = CGO_ENABLED=1 GORACE=atexit_sleep_ms=100 $(GO) test -race
 
-.PHONY: help build install release picture test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus quiet demo need need-all e2e mcp-e2e web-e2e team-e2e conformance
+.PHONY: help build install release picture test test-all checks units units-all fmt vet lint darwin fuzz-short fuzz fuzz-real like-bash soak bench corpus quiet demo need need-all e2e mcp-e2e web-e2e team-e2e team-soak conformance
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -121,9 +121,13 @@ mcp-e2e: ## the gateway between MCP servers and a client from npm
 	GO="$(GO)" sh scripts/mcp-e2e.sh
 
 # What is measured needs the machine for itself: no race detector, one package after the other.
+TEAMTEST = $(GO) test -count=1 -p 1 -tags all,teame2e
 team-e2e: need-all ## a team on machines in network namespaces, with faults, and what its server can carry; as root
-	$(GO) test -count=1 -p 1 -tags all,teame2e -timeout 2h ./internal/team/e2e
-	$(GO) test -count=1 -p 1 -tags all,teame2e -timeout 30m -run 'Waiting|BundleReaches|AuditIntake' ./internal/team/server
+	$(TEAMTEST) -timeout 2h ./internal/team/e2e
+	$(TEAMTEST) -timeout 30m -run 'Waiting|BundleReaches|AuditIntake|AnswersPerSecond' ./internal/team/server ./store/postgres
+
+team-soak: ## team-e2e in full, with the limits of docs/scale.md; alone on the computer, for more than half an hour; as root
+	ASSENT_ROUNDS=full $(MAKE) --no-print-directory team-e2e TEAMTEST='$(TEAMTEST) -v'
 
 web-e2e: need-all ## the inbox in a real browser: every page, its manners, and attacks
 	GO="$(GO)" sh scripts/web-e2e.sh

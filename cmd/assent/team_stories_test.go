@@ -17,8 +17,9 @@ import (
 	"github.com/assent-dev/assent/internal/team/member"
 )
 
-// S60, on the phone, is TestS60_OnThePhone of web_team_test.go, in a browser; S63, prove it, is TestS63_ProveIt of
-// team_admin_test.go, with PostgreSQL. All four are told by examples/team with all the real programs.
+// S60, on the phone, is TestS60_OnThePhone of web_team_test.go, in a browser, and with the real programs on all sides
+// TestS60_WithAllThePrograms of web_team_programs_test.go; S63, prove it, is TestS63_ProveIt of team_admin_test.go, with
+// PostgreSQL. All four are told by examples/team with all the real programs.
 
 // S61: two of three. Deleting a database needs two of the on-call group and not the person whose agent asks; the second
 // yes runs it once; the record shows both signatures.

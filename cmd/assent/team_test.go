@@ -31,11 +31,20 @@ type teamScene struct {
 
 func newTeamScene(t *testing.T) *teamScene {
 	t.Helper()
-	s := &teamScene{T: t, top: t.TempDir(), team: bridgetest.New("ann", "bob", "cleo")}
+	team := bridgetest.New("ann", "bob", "cleo")
+	server := bridgetest.Serve(team)
+	server.Publish()
+	t.Cleanup(server.Close) // after the bridge has ended
+	s := newMachineScene(t)
+	s.team, s.server = team, server
+	return s
+}
+
+// newMachineScene is the machine alone.
+func newMachineScene(t *testing.T) *teamScene {
+	t.Helper()
+	s := &teamScene{T: t, top: t.TempDir()}
 	s.state = filepath.Join(s.top, "state", "assent")
-	s.server = bridgetest.Serve(s.team)
-	s.server.Publish()
-	t.Cleanup(s.server.Close)
 	s.program = filepath.Join(s.top, "bin", "assent")
 	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X "+
 		"github.com/assent-dev/assent/internal/setup.Administrator="+s.admin(), "-o", filepath.Dir(s.program)+"/", ".", "../assent-hook")

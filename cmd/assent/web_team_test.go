@@ -22,7 +22,7 @@ import (
 // A teamPhone is a phone of a person of a team: 320 px wide, with an authenticator that takes every touch.
 type teamPhone struct {
 	*page
-	x *teamtest.Team
+	x *teamtest.Team // nil if the server is a program of its own
 }
 
 // phoneSize is that of a small phone.
@@ -34,8 +34,16 @@ func (b *page) phoneSize() {
 // teamPhoneOf signs somebody in, by the way that a person goes.
 func teamPhoneOf(t *testing.T, x *teamtest.Team, name string) teamPhone {
 	t.Helper()
-	p := teamPhone{newTab(t), x}
-	p.url = x.URL
+	p := phoneAt(t, x.URL, name)
+	p.x = x
+	return p
+}
+
+// phoneAt signs somebody in at a server.
+func phoneAt(t *testing.T, url, name string) teamPhone {
+	t.Helper()
+	p := teamPhone{page: newTab(t)}
+	p.url = url
 	p.phoneSize()
 	p.do(called(webauthn.Enable, webauthn.EnableParams{}),
 		called(webauthn.AddVirtualAuthenticator, webauthn.AddVirtualAuthenticatorParams{Options: &webauthn.VirtualAuthenticatorOptions{
@@ -50,13 +58,19 @@ func teamPhoneOf(t *testing.T, x *teamtest.Team, name string) teamPhone {
 	return p
 }
 
-// enrols makes a passkey with an invitation, on the page Keys.
+// enrols makes a passkey with an invitation.
 func (p teamPhone) enrols(who db.Person) teamPhone {
 	p.t.Helper()
 	code, err := p.x.DB.Invite(p.t.Context(), who.ID, "admin", "", time.Hour)
 	if err != nil {
 		p.t.Fatal(err)
 	}
+	return p.enrolsWith(code)
+}
+
+// enrolsWith makes a passkey with the code of an invitation, on the page Keys.
+func (p teamPhone) enrolsWith(code string) teamPhone {
+	p.t.Helper()
 	p.open("/keys")
 	p.sees("You have none.")
 	p.do(chromedp.SendKeys("#make [name=invitation]", code), chromedp.Click("#make button"))

@@ -29,6 +29,7 @@ type cluster struct {
 	port     int  // on loopback; 0 if it does not listen there
 	password string
 	settings map[string]string
+	env      []string            // of the server, besides ours
 	as       *syscall.Credential // nil: as ourselves
 	watcher  io.Closer           // closed, or gone with us: the server ends and its folder goes
 
@@ -41,7 +42,7 @@ type cluster struct {
 const anyPort = 5432
 
 func newCluster(o Options) (_ *cluster, err error) {
-	c := &cluster{settings: map[string]string{
+	c := &cluster{env: o.Env, settings: map[string]string{
 		"listen_addresses": "", "max_connections": "200", "shared_buffers": "64MB",
 		"timezone": "UTC", "log_checkpoints": "off",
 	}}
@@ -195,6 +196,7 @@ func (c *cluster) start() error {
 		args = append(args, "-c", name+"="+c.settings[name])
 	}
 	process := c.command(filepath.Join(c.bin, "postgres"), args...)
+	process.Env = append(process.Env, c.env...)
 	process.Stdout, process.Stderr = log, log
 	if err := process.Start(); err != nil {
 		return fmt.Errorf("pgtest: %w", err)

@@ -23,6 +23,7 @@ type Options struct {
 	Loopback bool              // also listens on a port of 127.0.0.1, with a password
 	Dir      string            // where the data lies; a temporary folder if empty
 	Settings map[string]string // further settings of postgresql.conf
+	Env      []string          // further environment of the server
 }
 
 // A Server runs for one test, or for all tests of a program.

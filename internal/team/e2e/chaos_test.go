@@ -38,7 +38,8 @@ var faults = []fault{
 	{name: "a partition", spoil: func(s *stage, m *machine) { s.link(m, "down") }, heal: func(s *stage, m *machine) { s.link(m, "up") }},
 	{name: "a bridge killed", spoil: func(_ *stage, m *machine) { m.bridge.kill() }, heal: func(s *stage, m *machine) { s.must(m.bridge.start()) }},
 	{name: killedGate, spoil: func(s *stage, m *machine) { s.gateOn(m).kill() }, heal: func(s *stage, m *machine) { s.must(s.gateOn(m).start()) }},
-	{name: "a slow disk", spoil: func(s *stage, _ *machine) { s.signalPostgres(syscall.SIGSTOP) },
+	{name: "a slow disk", spoil: func(s *stage, _ *machine) { s.slow() }, heal: func(s *stage, _ *machine) { s.quick() }},
+	{name: "a disk that does not answer", spoil: func(s *stage, _ *machine) { s.signalPostgres(syscall.SIGSTOP) },
 		heal: func(s *stage, _ *machine) { s.signalPostgres(syscall.SIGCONT) }},
 	{name: "a full disk of a machine", full: true, spoil: func(s *stage, m *machine) { s.fill(m.state) }, heal: func(s *stage, m *machine) { s.free(m.state) }},
 	{name: "a full disk of the database", spoil: func(s *stage, _ *machine) { s.fill(s.disk()) },
@@ -53,10 +54,11 @@ var faults = []fault{
 func TestChaos(t *testing.T) {
 	var pg pgtest.Options
 	s := newStage(t, &pg, func(s *stage) {
-		pg = pgtest.Options{Dir: s.disk(), Settings: map[string]string{"max_wal_size": "64MB", "min_wal_size": "32MB"}}
 		s.must(os.Mkdir(s.disk(), 0o755))
 		s.Cleanup(func() { _ = os.Remove(s.disk()) })
 		s.tmpfs(s.disk(), "600m", "1777")
+		pg = pgtest.Options{Durable: true, Dir: s.disk(), Env: s.slowDisk(),
+			Settings: map[string]string{"max_wal_size": "64MB", "min_wal_size": "32MB"}}
 		for _, m := range s.machines {
 			s.tmpfs(m.state, "64m", "0700")
 		}
@@ -68,7 +70,7 @@ func TestChaos(t *testing.T) {
 	known := map[string]ran{}
 	var all []string
 	refused := 0
-	for round := range rounds.N(24, 200) {
+	for round := range rounds.N(27, 200) {
 		f, m := faults[round%len(faults)], s.machines[rand.N(len(s.machines))]
 		var deploys, looks []string
 		call := func(g *gate, tool string) {

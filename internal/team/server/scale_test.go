@@ -143,12 +143,16 @@ func (r *replica) waitOn(c net.Conn, g gate) {
 	}
 }
 
-// Ten thousand machines must fit into 500 MB; a thousand show how much each takes. BenchmarkWaiting has all of them.
+// Ten thousand machines must fit into 500 MB, over TLS; a thousand show how much each takes.
 func TestMemoryOfWaitingMachines(t *testing.T) {
-	each, all := held(t, newTeam(t), 1000)
-	t.Logf("%d bytes for each waiting machine, %d MB in all", each, all>>20)
+	machines := rounds.N(1000, 10_000)
+	each, all := held(t, newTeam(t), machines)
+	t.Logf("%d waiting machines: %d bytes for each, %d MB in all", machines, each, all>>20)
 	if each > 48_000 {
 		t.Errorf("a waiting machine takes %d bytes", each)
+	}
+	if all > 500<<20 {
+		t.Errorf("the server takes %d MB for %d waiting machines", all>>20, machines)
 	}
 }
 
