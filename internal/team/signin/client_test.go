@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -33,9 +34,9 @@ func door(t *testing.T, issuer http.HandlerFunc) (d *signin.Door, log *bytes.Buf
 
 // An issuer that does not stop to speak takes no memory without end, and the log says what is wrong.
 func TestAttack_AnIssuerWithoutEnd(t *testing.T) {
-	sent := 0
+	var sent atomic.Int64 // the handler may go on when the call has ended
 	d, log := door(t, func(w http.ResponseWriter, _ *http.Request) {
-		for ; sent < 1000; sent++ {
+		for ; sent.Load() < 1000; sent.Add(1) {
 			if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil {
 				return
 			}
@@ -43,8 +44,8 @@ func TestAttack_AnIssuerWithoutEnd(t *testing.T) {
 	})
 	w := httptest.NewRecorder()
 	d.Begin(w, httptest.NewRequest("GET", "/signin", nil))
-	if w.Code != http.StatusBadGateway || sent > 100 || !strings.Contains(log.String(), "too long") {
-		t.Errorf("%d after %d MiB: %s", w.Code, sent, log)
+	if w.Code != http.StatusBadGateway || sent.Load() > 100 || !strings.Contains(log.String(), "too long") {
+		t.Errorf("%d after %d MiB: %s", w.Code, sent.Load(), log)
 	}
 }
 
