@@ -53,7 +53,7 @@ const connections = 16
 // lanes is how many commits of one kind are under way at once: while one waits for the disk, another counts.
 const lanes = 4
 
-// unreached is the error of a database to which there is no connection.
+// unreached is the error of a database that cannot be reached.
 type unreached struct {
 	why string
 	err error

@@ -59,7 +59,7 @@ func (s *Server) verify(w http.ResponseWriter, r *http.Request, most int) (*db.G
 		return nil, nil, nil, refuse(http.StatusUnauthorized, "the call is not signed by a machine")
 	}
 	gate, err := s.gates.get(r.Context(), s.db, id)
-	if errors.Is(err, db.ErrNotFound) || db.Invalid(err) { // a name that is no text is nobody's
+	if errors.Is(err, db.ErrNotFound) || db.Invalid(err) { // a name that is not UTF-8 belongs to nobody
 		return nil, nil, nil, refuse(http.StatusUnauthorized, "the server does not know this machine; let it join again")
 	}
 	if err != nil {
